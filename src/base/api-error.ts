@@ -1,0 +1,140 @@
+// The one error that carries an API status. Anything else that is thrown is a surprise and answers 500.
+
+export interface StatusCause {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly field?: string;
+}
+
+export interface StatusDetails {
+  readonly name?: string;
+  readonly group?: string;
+  readonly kind?: string;
+  readonly uid?: string;
+  readonly causes?: readonly StatusCause[];
+  readonly retryAfterSeconds?: number;
+}
+
+/** Which resource an error speaks of. The group is the name on the wire; empty for the core group. */
+export interface ResourceName {
+  readonly group: string;
+  readonly resource: string;
+}
+
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly code: number;
+  readonly reason: string;
+  readonly details: StatusDetails | undefined;
+  constructor(code: number, reason: string, message: string, details?: StatusDetails) {
+    super(message);
+    this.code = code;
+    this.reason = reason;
+    this.details = details;
+  }
+}
+
+const qualified = ({ group, resource }: ResourceName): string => (group ? `${resource}.${group}` : resource);
+const detailsOf = ({ group, resource }: ResourceName, name: string): StatusDetails => ({
+  ...(name && { name }),
+  ...(group && { group }),
+  kind: resource,
+});
+
+export const notFound = (resource: ResourceName, name: string): ApiError =>
+  new ApiError(404, "NotFound", `${qualified(resource)} "${name}" not found`, detailsOf(resource, name));
+
+export const alreadyExists = (resource: ResourceName, name: string): ApiError =>
+  new ApiError(409, "AlreadyExists", `${qualified(resource)} "${name}" already exists`, detailsOf(resource, name));
+
+export const conflict = (resource: ResourceName, name: string, why: string): ApiError =>
+  new ApiError(409, "Conflict", `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`, detailsOf(resource, name));
+
+export const forbidden = (resource: ResourceName, name: string, why: string): ApiError =>
+  new ApiError(403, "Forbidden", resource.resource ? `${qualified(resource)}${name && ` "${name}"`} is forbidden: ${why}` : `forbidden: ${why}`, detailsOf(resource, name));
+
+export const badRequest = (message: string): ApiError => new ApiError(400, "BadRequest", message);
+export const unauthorized = (message = "Unauthorized"): ApiError => new ApiError(401, "Unauthorized", message);
+export const expired = (message: string): ApiError => new ApiError(410, "Expired", message);
+export const gone = (message: string): ApiError => new ApiError(410, "Gone", message);
+export const tooLarge = (message: string): ApiError => new ApiError(413, "RequestEntityTooLarge", message);
+export const unsupportedMediaType = (message: string): ApiError => new ApiError(415, "UnsupportedMediaType", message);
+export const notAcceptable = (message: string): ApiError => new ApiError(406, "NotAcceptable", message);
+export const internal = (message: string): ApiError => new ApiError(500, "InternalError", message, { causes: [{ message }] });
+export const serviceUnavailable = (message: string): ApiError => new ApiError(503, "ServiceUnavailable", message);
+
+export const methodNotSupported = (resource: ResourceName, action: string): ApiError =>
+  new ApiError(405, "MethodNotAllowed", `${action} is not supported on resources of kind "${qualified(resource)}"`, detailsOf(resource, ""));
+
+export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError =>
+  new ApiError(429, "TooManyRequests", message, { retryAfterSeconds });
+
+export const timeout = (message: string, retryAfterSeconds = 0): ApiError =>
+  new ApiError(504, "Timeout", message, retryAfterSeconds ? { retryAfterSeconds } : undefined);
+
+/** An object refused for its content. `kind` is the kind's name, its group the name on the wire. */
+export function invalid(kind: { readonly group: string; readonly kind: string }, name: string, errors: readonly FieldError[]): ApiError {
+  const list = errors.map(fieldErrorText);
+  const text = list.length === 1 ? list[0]! : `[${list.join(", ")}]`;
+  return new ApiError(422, "Invalid", `${kind.group ? `${kind.kind}.${kind.group}` : kind.kind} "${name}" is invalid: ${text}`, {
+    ...(name && { name }),
+    ...(kind.group && { group: kind.group }),
+    kind: kind.kind,
+    causes: errors.map((error) => ({ reason: error.type, message: fieldErrorBody(error), field: error.field })),
+  });
+}
+
+export type FieldErrorType =
+  | "FieldValueRequired"
+  | "FieldValueInvalid"
+  | "FieldValueNotSupported"
+  | "FieldValueDuplicate"
+  | "FieldValueForbidden"
+  | "FieldValueNotFound"
+  | "FieldValueTooLong"
+  | "FieldValueTooMany"
+  | "FieldValueTypeInvalid"
+  | "InternalError";
+
+/** One thing wrong with one field: `field` is a path such as `spec.containers[0].name`. */
+export interface FieldError {
+  readonly type: FieldErrorType;
+  readonly field: string;
+  readonly detail: string;
+  readonly value?: unknown;
+}
+
+const words: Record<FieldErrorType, string> = {
+  FieldValueRequired: "Required value",
+  FieldValueInvalid: "Invalid value",
+  FieldValueNotSupported: "Unsupported value",
+  FieldValueDuplicate: "Duplicate value",
+  FieldValueForbidden: "Forbidden",
+  FieldValueNotFound: "Not found",
+  FieldValueTooLong: "Too long",
+  FieldValueTooMany: "Too many",
+  FieldValueTypeInvalid: "Invalid value",
+  InternalError: "Internal error",
+};
+const valueless = new Set<FieldErrorType>(["FieldValueRequired", "FieldValueForbidden", "FieldValueTooLong", "FieldValueTooMany", "InternalError"]);
+
+function fieldErrorBody(error: FieldError): string {
+  const shown = valueless.has(error.type) ? "" : `: ${typeof error.value === "object" ? JSON.stringify(error.value) : typeof error.value === "string" ? JSON.stringify(error.value) : String(error.value)}`;
+  return `${words[error.type]}${shown}${error.detail && `: ${error.detail}`}`;
+}
+
+/** The sentence for one field error: `spec.x: Invalid value: "y": must be …`. */
+export const fieldErrorText = (error: FieldError): string => `${error.field}: ${fieldErrorBody(error)}`;
+
+export const required = (field: string, detail = ""): FieldError => ({ type: "FieldValueRequired", field, detail });
+export const invalidValue = (field: string, value: unknown, detail: string): FieldError => ({ type: "FieldValueInvalid", field, value, detail });
+export const duplicate = (field: string, value: unknown): FieldError => ({ type: "FieldValueDuplicate", field, value, detail: "" });
+export const forbiddenField = (field: string, detail: string): FieldError => ({ type: "FieldValueForbidden", field, detail });
+export const tooLong = (field: string, value: unknown, maximum: number): FieldError => ({ type: "FieldValueTooLong", field, value, detail: `must have at most ${maximum} bytes` });
+export const tooMany = (field: string, count: number, maximum: number): FieldError => ({ type: "FieldValueTooMany", field, value: count, detail: `must have at most ${maximum} items` });
+export const notSupported = (field: string, value: unknown, allowed: readonly string[]): FieldError => ({
+  type: "FieldValueNotSupported",
+  field,
+  value,
+  detail: allowed.length ? `supported values: ${allowed.map((item) => JSON.stringify(item)).join(", ")}` : "",
+});

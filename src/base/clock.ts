@@ -1,0 +1,87 @@
+// Time as a dependency: whatever ticks takes a Clock, so that tests can turn the hands.
+
+/** Tells the time and wakes sleepers. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Resolves after `milliseconds`, or rejects with the signal's reason when aborted first. */
+  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
+  /** Calls `run` once after `milliseconds`; the returned function cancels it. Does not keep the process alive. */
+  after(milliseconds: number, run: () => void): () => void;
+}
+
+/** The machine's own clock. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  sleep: (milliseconds, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) {
+        reject(signal.reason as Error);
+        return;
+      }
+      const abort = (): void => {
+        clearTimeout(timer);
+        reject(signal!.reason as Error);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener("abort", abort);
+        resolve();
+      }, milliseconds);
+      signal?.addEventListener("abort", abort, { once: true });
+    }),
+  after: (milliseconds, run) => {
+    const timer = setTimeout(run, milliseconds);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+/** A clock that moves only when told to. */
+export interface VirtualClock extends Clock {
+  /** Moves the hands forward and runs everything that falls due, in order. */
+  advance(milliseconds: number): Promise<void>;
+}
+
+/** Makes a clock for tests, standing at `start`. */
+export function virtualClock(start = 0): VirtualClock {
+  let now = start;
+  let sequence = 0;
+  const due = new Map<number, { at: number; run: () => void }>();
+  const after = (milliseconds: number, run: () => void): (() => void) => {
+    const id = sequence++;
+    due.set(id, { at: now + milliseconds, run });
+    return () => void due.delete(id);
+  };
+  return {
+    now: () => now,
+    after,
+    sleep: (milliseconds, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal?.aborted) {
+          reject(signal.reason as Error);
+          return;
+        }
+        const cancel = after(milliseconds, () => {
+          signal?.removeEventListener("abort", abort);
+          resolve();
+        });
+        const abort = (): void => {
+          cancel();
+          reject(signal!.reason as Error);
+        };
+        signal?.addEventListener("abort", abort, { once: true });
+      }),
+    advance: async (milliseconds) => {
+      const end = now + milliseconds;
+      for (;;) {
+        const next = [...due].filter(([, timer]) => timer.at <= end).sort(([a, x], [b, y]) => x.at - y.at || a - b)[0];
+        if (!next) break;
+        due.delete(next[0]);
+        now = Math.max(now, next[1].at);
+        next[1].run();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      now = end;
+    },
+  };
+}

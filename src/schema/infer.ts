@@ -1,0 +1,39 @@
+// From a declaration to its TypeScript type, at compile time only.
+import type { Field, Fields, KindName, ListOf, MapOf, Message, Presence, Recursive, Scalar, Shape } from "./shape.ts";
+
+/** The type of the objects a declaration describes. */
+export type TypeOf<S extends Shape> = S extends Message<infer F>
+  ? S extends { readonly kind: KindName & { readonly kind: infer K } }
+    ? { apiVersion: string; kind: K } & FieldsOf<F>
+    : FieldsOf<F>
+  : ValueOf<S>;
+
+type ValueOf<S extends Shape> = S extends Scalar<infer T>
+  ? T
+  : S extends ListOf<infer Item>
+    ? ValueOf<Item>[]
+    : S extends MapOf<infer Item>
+      ? Record<string, ValueOf<Item>>
+      : S extends Recursive<infer T>
+        ? T
+        : S extends Message<infer F>
+          ? FieldsOf<F>
+          : never;
+
+type Named<F extends Fields, P extends Presence> = { [K in keyof F]: F[K]["presence"] extends P ? K : never }[keyof F];
+
+type FieldsOf<F extends Fields> = Flatten<
+  { [K in Named<F, "required" | "embedded">]: Always<F[K]> } & {
+    [K in Named<F, "optional" | "pointer">]?: ValueOf<F[K]["shape"]> | undefined;
+  } & Inlined<F>
+>;
+
+// A required list or map may be null on the wire, as may a time that is not set.
+type Always<F extends Field> = F["shape"] extends ListOf | MapOf | Scalar<string> ? ValueOf<F["shape"]> | NullFor<F["shape"]> : ValueOf<F["shape"]>;
+type NullFor<S extends Shape> = S extends ListOf | MapOf ? null : never;
+
+type Inlined<F extends Fields> = [Named<F, "inline">] extends [never]
+  ? unknown
+  : Meet<{ [K in Named<F, "inline">]: ValueOf<F[K]["shape"]> }[Named<F, "inline">]>;
+type Meet<U> = (U extends unknown ? (item: U) => void : never) extends (item: infer I) => void ? I : never;
+type Flatten<T> = { [K in keyof T]: T[K] } & {};

@@ -1,0 +1,102 @@
+// Versioned bytes under keys. Every change gets the next revision; a lost race is a returned value, not an exception.
+//
+//   revision   1        2        3        4
+//   change     put a    put b    put a'   delete b
+//   read at 2: a, b     read at 4: a'     compact(3): reads below 3 are gone, watches resume after 3 or later
+
+/** A position in the one history of the store. Zero means "before everything". */
+export type Revision = number;
+
+/** A key with its value, as it was written at `revision`. */
+export interface Entry {
+  readonly key: string;
+  readonly value: Uint8Array;
+  /** The revision of the write that made this value. */
+  readonly revision: Revision;
+  /** The revision at which the key came to be (again, after a deletion). */
+  readonly created: Revision;
+}
+
+/** One key, or all keys with a prefix in key order: `after` continues behind a key, `limit` ends early. */
+export type Range = { readonly key: string } | { readonly prefix: string; readonly after?: string; readonly limit?: number };
+
+export interface Write {
+  readonly key: string;
+  /** The new value; null deletes. */
+  readonly value: Uint8Array | null;
+  /** What must hold for the write to happen: the key's current revision, its absence, or nothing. */
+  readonly expect: Revision | "absent" | "any";
+  /** The key expires this long after the write. */
+  readonly ttlSeconds?: number;
+}
+
+/** Deleting an absent key with expect "any" is done, without a revision of its own and without `previous`. */
+export type Outcome =
+  | { readonly done: true; readonly revision: Revision; readonly previous?: Entry }
+  | { readonly done: false; readonly current?: Entry };
+
+/** One change as a watcher sees it. A deletion has a null value and the revision of the deletion. */
+export interface Change {
+  readonly key: string;
+  readonly revision: Revision;
+  readonly value: Uint8Array | null;
+  readonly created: Revision;
+  /** What was there before; absent when the key is new. */
+  readonly previous?: Entry;
+}
+
+/** Changes in order. Everything up to and including `through` has been delivered; an empty batch is a progress mark. */
+export interface Batch {
+  readonly changes: readonly Change[];
+  readonly through: Revision;
+}
+
+export interface Page {
+  /** The revision this page shows: `at` when given, else the newest. */
+  readonly revision: Revision;
+  readonly entries: readonly Entry[];
+  /** How many keys of the range lie behind the last entry. */
+  readonly remaining: number;
+}
+
+export interface StoreStatus {
+  readonly revision: Revision;
+  readonly compacted: Revision;
+  readonly keys: number;
+  readonly bytes: number;
+}
+
+export interface Store {
+  /** Reads the newest state, or the state at an uncompacted revision. Throws Compacted or FutureRevision. */
+  read(range: Range, at?: Revision): Promise<Page>;
+  /** Resolves only once the change is durable. Writes that were refused or never happened leave no trace. */
+  write(write: Write): Promise<Outcome>;
+  /** Every change behind `after`, once and in order, until aborted (then it simply ends). Throws Compacted. */
+  watch(range: Range, after: Revision, signal: AbortSignal): AsyncIterable<Batch>;
+  /** The newest revision, confirmed with the store; open watches then get a mark at or beyond it soon. */
+  progress(): Promise<Revision>;
+  /** Forgets history before `through`; live values stay. Compacting backwards is ignored. */
+  compact(through: Revision): Promise<void>;
+  status(): Promise<StoreStatus>;
+  close(): Promise<void>;
+}
+
+/** The history asked for has been compacted away. */
+export class Compacted extends Error {
+  override readonly name = "Compacted";
+  readonly compacted: Revision;
+  constructor(compacted: Revision) {
+    super(`the requested revision has been compacted; the oldest kept is ${compacted}`);
+    this.compacted = compacted;
+  }
+}
+
+/** The revision asked for has not happened yet. */
+export class FutureRevision extends Error {
+  override readonly name = "FutureRevision";
+  readonly current: Revision;
+  constructor(asked: Revision, current: Revision) {
+    super(`revision ${asked} is in the future; the newest is ${current}`);
+    this.current = current;
+  }
+}
