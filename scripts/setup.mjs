@@ -1,0 +1,133 @@
+// What every command needs first: the packages of the lock file and a fresh build. Runs on Node 20 with nothing installed.
+import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const dist = join(root, "dist");
+const stamp = join(dist, ".stamp");
+
+/** The Node that runs our code: the pinned one, else a new enough one of the machine. */
+export const runtime = () => createRequire(import.meta.url)("../bin/launch.js").findRuntime();
+
+/** Runs a program to its end with our terminal; returns whether it succeeded. */
+export function run(program, args, { env = process.env, quiet = false } = {}) {
+  const { status, error, stdout, stderr } = spawnSync(program, args, { cwd: root, env, stdio: quiet ? "pipe" : "inherit", encoding: "utf8", maxBuffer: 64 << 20 });
+  if (error) console.error(`cannot run ${program}: ${error.message}`);
+  if (quiet && status !== 0) process.stdout.write(`${stdout ?? ""}${stderr ?? ""}`);
+  return status === 0;
+}
+
+/** Runs a program that a package in node_modules brings. */
+export const runTool = (name, args, options) => run(runtime(), [join(root, "node_modules", ".bin", name), ...args], options);
+
+/** Installs what the lock file says unless it is there already. */
+export function install({ dev = true } = {}) {
+  if (installed(dev)) return;
+  withLock("install", () => {
+    if (installed(dev)) return;
+    console.error("Installing packages…");
+    const npm = process.env.npm_execpath && existsSync(process.env.npm_execpath) ? [process.execPath, process.env.npm_execpath] : ["npm"];
+    if (!run(npm[0], [...npm.slice(1), "ci", "--ignore-scripts", "--loglevel=error", "--no-audit", "--no-fund", ...(dev ? [] : ["--omit=dev"])]))
+      fail("could not install the packages; see above");
+  });
+}
+
+/** Compiles src/ to dist/ unless nothing changed. Returns whether it succeeded; prints what the compiler found. */
+export function build() {
+  const want = sourceHash();
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === want) return true;
+  install();
+  return withLock("build", () => {
+    if (existsSync(stamp) && readFileSync(stamp, "utf8") === want) return true;
+    console.error("Building…");
+    rmSync(stamp, { force: true });
+    removeStale();
+    const good = runTool("tsc", ["-p", "tsconfig.build.json"]);
+    if (good) writeFileSync(stamp, want);
+    return good;
+  });
+}
+
+export function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
+
+/** All files below a folder as paths relative to the package, in order; empty when the folder is absent. */
+export function filesUnder(folder, suffix = "") {
+  if (!existsSync(join(root, folder))) return [];
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith(suffix))
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(root.length + 1))
+    .sort();
+}
+
+export const isBuilt = (file) => file.endsWith(".ts") && !/\.(test|contract)\.ts$/.test(file);
+
+// npm keeps its own record of what it installed; optional packages are those of other platforms.
+function installed(dev) {
+  const record = join(root, "node_modules", ".package-lock.json");
+  if (!existsSync(record)) return false;
+  const want = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages;
+  const have = JSON.parse(readFileSync(record, "utf8")).packages;
+  return Object.entries(want).every(([path, { version, optional, dev: onlyDev }]) => !path || have[path]?.version === version || (!have[path] && (optional || (onlyDev && !dev))));
+}
+
+function sourceHash() {
+  const hash = createHash("sha256");
+  for (const file of ["package-lock.json", "tsconfig.json", "tsconfig.build.json", ...filesUnder("src").filter(isBuilt)])
+    hash.update(`${file}\0`).update(readFileSync(join(root, file)));
+  return hash.digest("hex");
+}
+
+// Files whose source is gone are removed; if an output is missing, the compiler must not trust its own notes.
+function removeStale() {
+  const sources = new Set(
+    filesUnder("src")
+      .filter(isBuilt)
+      .map((file) => file.slice("src/".length, -".ts".length)),
+  );
+  const outputs = new Set();
+  for (const file of filesUnder("dist")) {
+    const name = /^dist\/(.*?)(\.d\.ts|\.js\.map|\.js)$/.exec(file);
+    if (name && !sources.has(name[1])) rmSync(join(root, file));
+    else if (name?.[2] === ".js") outputs.add(name[1]);
+  }
+  if ([...sources].some((source) => !outputs.has(source))) rmSync(join(dist, ".tsbuildinfo"), { force: true });
+}
+
+// One process at a time installs or builds; the lock of a process that is gone is taken over.
+function withLock(name, work) {
+  const lock = join(dist, `.${name}.lock`);
+  mkdirSync(dist, { recursive: true });
+  for (let waited = 0; ; waited++) {
+    try {
+      writeFileSync(lock, String(process.pid), { flag: "wx" });
+      break;
+    } catch (error) {
+      if (error.code !== "EEXIST") throw error;
+      if (!alive(lock)) rmSync(lock, { force: true });
+      else if (waited === 0) console.error(`Waiting for another process to ${name}…`);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+    }
+  }
+  try {
+    return work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+function alive(lock) {
+  try {
+    if (Date.now() - statSync(lock).mtimeMs > 15 * 60_000) return false;
+    process.kill(Number(readFileSync(lock, "utf8")) || process.pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === "EPERM";
+  }
+}
