@@ -32,3 +32,4 @@ export {
   unauthorized,
   unsupportedMediaType,
 } from "./api-error.ts";
+export { SortedMap } from "./sorted-map.ts";

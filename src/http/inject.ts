@@ -1,0 +1,100 @@
+// Drives a handler without a socket: the in-process transport of tests and of embedded clients.
+import { type Call, type HeaderValues, type Reply, type Sink, BodyTooLarge } from "./call.ts";
+
+export interface Injection {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: HeaderValues;
+  readonly body?: string | Uint8Array;
+  readonly signal?: AbortSignal;
+  /** Becomes `peer.trusted`: the caller's identity, vouched for by the embedding program. */
+  readonly trusted?: unknown;
+}
+
+export interface Injected {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** The body as it is written; ends when the answer ends. */
+  readonly chunks: AsyncIterable<Uint8Array>;
+  bytes(): Promise<Uint8Array>;
+  text(): Promise<string>;
+  json(): Promise<unknown>;
+}
+
+/** Sends one request straight into a handler. */
+export async function inject(handle: (call: Call) => Promise<Reply>, request: Injection): Promise<Injected> {
+  const cut = request.path.indexOf("?");
+  const abort = new AbortController();
+  request.signal?.addEventListener("abort", () => abort.abort(request.signal!.reason), { once: true });
+  const body = typeof request.body === "string" ? Buffer.from(request.body) : (request.body ?? new Uint8Array());
+  const reply = await handle({
+    method: request.method ?? "GET",
+    path: cut < 0 ? request.path : request.path.slice(0, cut),
+    search: cut < 0 ? "" : request.path.slice(cut + 1),
+    headers: request.headers ?? {},
+    protocol: "2",
+    peer: { address: "", certificates: () => [], trusted: request.trusted },
+    receivedAt: Date.now(),
+    signal: abort.signal,
+    body: (limit) => (body.length > limit ? Promise.reject(new BodyTooLarge(limit)) : Promise.resolve(body)),
+    upgradable: false,
+    goAway: () => undefined,
+  });
+  const chunks = bodyChunks(reply, abort.signal);
+  const bytes = async (): Promise<Uint8Array> => Buffer.concat(await Array.fromAsync(chunks));
+  const text = async (): Promise<string> => Buffer.from(await bytes()).toString();
+  return { status: reply.status, headers: reply.headers, chunks, bytes, text, json: async () => JSON.parse(await text()) as unknown };
+}
+
+async function* bodyChunks(reply: Reply, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const body = reply.body;
+  if (body === undefined || "takeOver" in body) return;
+  if (body instanceof Uint8Array) {
+    yield body;
+    return;
+  }
+  if (!("stream" in body)) {
+    yield* body as readonly Uint8Array[];
+    return;
+  }
+  const queue: Uint8Array[] = [];
+  let ended = false;
+  let wake = (): void => undefined;
+  let backlog = 0;
+  const closed = new AbortController();
+  const close = (): void => {
+    closed.abort();
+    wake();
+  };
+  if (signal.aborted) close();
+  signal.addEventListener("abort", close, { once: true });
+  const sink: Sink = {
+    write: (chunk) => {
+      queue.push(chunk);
+      backlog += chunk.length;
+      wake();
+    },
+    get backlogBytes() {
+      return backlog;
+    },
+    drained: () => Promise.resolve(),
+    closed: closed.signal,
+  };
+  const done = body.stream(sink).finally(() => {
+    ended = true;
+    wake();
+  });
+  try {
+    while (!closed.signal.aborted) {
+      const chunk = queue.shift();
+      if (chunk) {
+        backlog -= chunk.length;
+        yield chunk;
+      } else if (ended) break;
+      else await new Promise<void>((resolve) => (wake = resolve));
+    }
+  } finally {
+    close();
+    await done.catch(() => undefined);
+  }
+}
