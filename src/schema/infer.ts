@@ -28,9 +28,9 @@ type FieldsOf<F extends Fields> = Flatten<
   } & Inlined<F>
 >;
 
-// A required list or map may be null on the wire, as may a time that is not set.
-type Always<F extends Field> = F["shape"] extends ListOf | MapOf | Scalar<string> ? ValueOf<F["shape"]> | NullFor<F["shape"]> : ValueOf<F["shape"]>;
-type NullFor<S extends Shape> = S extends ListOf | MapOf ? null : never;
+// A required list, map or byte string may be null on the wire, as may an embedded time or raw object that is not set.
+type Always<F extends Field> = F["shape"] extends ListOf | MapOf | Scalar<unknown, Nullable> ? ValueOf<F["shape"]> | null : ValueOf<F["shape"]>;
+type Nullable = "time" | "microTime" | "bytes" | "rawExtension" | "json";
 
 type Inlined<F extends Fields> = [Named<F, "inline">] extends [never]
   ? unknown

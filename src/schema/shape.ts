@@ -15,8 +15,12 @@ export type ScalarName =
   | "bool"
   | "int32"
   | "int64" // a number; a bigint beyond 2^53
+  | "uint32"
+  | "uint64" // a number; a bigint beyond 2^53
   | "double"
+  | "float"
   | "bytes" // base64 text
+  | "rawBytes" // a Uint8Array, for binary peers only
   | "time" // "2006-01-02T15:04:05Z"
   | "microTime" // "2006-01-02T15:04:05.000000Z"
   | "duration" // "1h0m0s"
@@ -24,16 +28,13 @@ export type ScalarName =
   | "intOrString"
   | "rawExtension" // any JSON object, its bytes kept as they came
   | "fieldsV1" // a field set, any JSON object
-  | "json" // any JSON value
-  | "boolOrSchema" // JSONSchemaPropsOrBool and its relatives, see recursive()
-  | "schemaOrArray"
-  | "schemaOrStrings";
+  | "json"; // any JSON value
 
 declare const value: unique symbol;
 
-export interface Scalar<T = unknown> {
+export interface Scalar<T = unknown, N extends ScalarName = ScalarName> {
   readonly shape: "scalar";
-  readonly scalar: ScalarName;
+  readonly scalar: N;
   readonly [value]?: T;
 }
 export interface ListOf<S extends Shape = Shape> {
@@ -48,6 +49,8 @@ export interface MapOf<S extends Shape = Shape> {
 export interface Recursive<T = unknown> {
   readonly shape: "recursive";
   readonly get: () => Message;
+  /** What may stand in the message's place: a boolean, a list of such messages, or a list of strings. */
+  readonly or?: "bool" | "array" | "strings";
   readonly [value]?: T;
 }
 export interface Message<F extends Fields = Fields> {
@@ -112,6 +115,8 @@ export interface FieldExtras {
   readonly published?: "required" | "optional";
   /** A published format that does not follow from the scalar. */
   readonly format?: string;
+  /** In protobuf the list is a message of its own, with the items in field 1. (Lists inside maps and lists always are.) */
+  readonly wrapped?: boolean;
 }
 
 /** Says what is wrong with a value, or nothing. */
@@ -121,25 +126,35 @@ export interface RuleFinding {
   readonly detail: string;
 }
 
-const scalar = <T>(name: ScalarName): Scalar<T> => ({ shape: "scalar", scalar: name });
-export const string = scalar<string>("string");
-export const bool = scalar<boolean>("bool");
-export const int32 = scalar<number>("int32");
-export const int64 = scalar<number>("int64");
-export const double = scalar<number>("double");
-export const bytes = scalar<string>("bytes");
-export const time = scalar<string>("time");
-export const microTime = scalar<string>("microTime");
-export const duration = scalar<string>("duration");
-export const quantity = scalar<string>("quantity");
-export const intOrString = scalar<number | string>("intOrString");
-export const rawExtension = scalar<Record<string, unknown>>("rawExtension");
-export const fieldsV1 = scalar<Record<string, unknown>>("fieldsV1");
-export const json = scalar<unknown>("json");
+const scalar =
+  <T>() =>
+  <const N extends ScalarName>(name: N): Scalar<T, N> => ({ shape: "scalar", scalar: name });
+export const string = scalar<string>()("string");
+export const bool = scalar<boolean>()("bool");
+export const int32 = scalar<number>()("int32");
+export const int64 = scalar<number>()("int64");
+export const uint32 = scalar<number>()("uint32");
+export const uint64 = scalar<number | bigint>()("uint64");
+export const float = scalar<number>()("float");
+export const double = scalar<number>()("double");
+export const bytes = scalar<string>()("bytes");
+export const rawBytes = scalar<Uint8Array>()("rawBytes");
+export const time = scalar<string>()("time");
+export const microTime = scalar<string>()("microTime");
+export const duration = scalar<string>()("duration");
+export const quantity = scalar<string>()("quantity");
+export const intOrString = scalar<number | string>()("intOrString");
+export const rawExtension = scalar<Record<string, unknown>>()("rawExtension");
+export const fieldsV1 = scalar<Record<string, unknown>>()("fieldsV1");
+export const json = scalar<unknown>()("json");
 
 export const list = <S extends Shape>(of: S): ListOf<S> => ({ shape: "list", of });
 export const map = <S extends Shape>(of: S): MapOf<S> => ({ shape: "map", of });
 export const recursive = <T>(get: () => Message): Recursive<T> => ({ shape: "recursive", get });
+/** A message, or `true`/`false` in its place; likewise a list of such messages, or of strings. */
+export const orBool = <T>(get: () => Message): Recursive<T | boolean> => ({ shape: "recursive", get, or: "bool" });
+export const orArray = <T>(get: () => Message): Recursive<T | T[]> => ({ shape: "recursive", get, or: "array" });
+export const orStrings = <T>(get: () => Message): Recursive<T | string[]> => ({ shape: "recursive", get, or: "strings" });
 
 const field =
   <P extends Presence>(presence: P) =>
