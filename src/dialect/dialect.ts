@@ -1,5 +1,7 @@
 // Every product-named identifier, in two dialects. No other room spells one.
 
+import type { WellKnownNames } from "./well-known.ts";
+
 export type DialectName = "orch" | "kubernetes";
 
 export interface Dialect {
@@ -17,6 +19,13 @@ export interface Dialect {
     readonly schemaPrefix: string;
     /** Prefix of response headers that carry the product name. */
     readonly headerPrefix: string;
+    /** The package of the aggregation kinds in published schema names. */
+    readonly aggregatorPackage: string;
+    /** Response headers that tell which flow schema and priority level a request fell under. */
+    readonly flowSchemaHeader: string;
+    readonly priorityLevelHeader: string;
+    /** Title of the published API description. */
+    readonly apiTitle: string;
   };
   /** Names inside objects. */
   readonly data: {
@@ -27,6 +36,22 @@ export interface Dialect {
     readonly nodeLeaseNamespace: string;
     /** The service through which pods reach the API server. */
     readonly apiService: string;
+    /** First part of component names: `<componentPrefix>scheduler`. */
+    readonly componentPrefix: string;
+    /** The finalizer in every namespace's spec. */
+    readonly namespaceFinalizer: string;
+    /** The private claim of service account tokens. */
+    readonly tokenClaim: string;
+    /** First part of environment variables that carry the name: `<environmentPrefix>SERVICE_HOST`. */
+    readonly environmentPrefix: string;
+    /** Reverse-domain prefix of the labels and annotations that the container runtime keeps. */
+    readonly runtimeLabelPrefix: string;
+    /** The cgroup below which all pods live. */
+    readonly podsCgroup: string;
+    readonly packetChainPrefix: string;
+    /** First parts of metric names that carry a name: the product's and the agent's. */
+    readonly metricPrefix: string;
+    readonly agentMetricPrefix: string;
   };
   /** Names an operator types or reads. */
   readonly cli: {
@@ -34,5 +59,48 @@ export interface Dialect {
     readonly apiServer: string;
     readonly agent: string;
     readonly clientConfigFlag: string;
+    /** Environment variable that names the client configuration file. */
+    readonly clientConfigVariable: string;
   };
+  /** Default places on disk. */
+  readonly paths: {
+    readonly dataDirectory: string;
+    readonly servingCertificates: string;
+    readonly agentRoot: string;
+    readonly agentCertificates: string;
+    readonly agentVolumePlugins: string;
+    readonly agentConfigFile: string;
+    readonly staticPods: string;
+    readonly configDirectory: string;
+    /** Where pods find their service account's token. */
+    readonly serviceAccountMount: string;
+  };
+  /** Labels, annotations, taints, finalizers, secret types, signers, users and the like. */
+  readonly names: WellKnownNames;
+  readonly spelling: Spelling;
 }
+
+/** How this dialect writes a name that our own declarations write in neutral words. */
+export interface Spelling {
+  /** `store-servers` → how the dialect's own documentation writes the flag. */
+  flag(neutral: string): string;
+  /** `orchReserved`, or a path such as `authentication.x509.clientCAFile`. */
+  field(neutral: string): string;
+  /** `NodeAgentConfiguration`, `NodeAgentTracing`. */
+  word(neutral: string): string;
+}
+
+/** Protocol names that clients and container runtimes speak unchanged in every dialect. */
+export const streamProtocols = {
+  channel: ["v5.channel.k8s.io", "v4.channel.k8s.io", "v3.channel.k8s.io", "v2.channel.k8s.io", "channel.k8s.io"],
+  base64Channel: ["v4.base64.channel.k8s.io", "base64.channel.k8s.io"],
+  portForward: "portforward.k8s.io",
+  portForwardWebSocket: ["v4.channel.k8s.io", "v4.base64.channel.k8s.io"],
+  tunnelledPortForward: "SPDY/3.1+portforward.k8s.io",
+  logs: ["binary.k8s.io", "base64.binary.k8s.io"],
+  /** A WebSocket client that cannot set headers sends its token as `<prefix><base64url>`. */
+  bearerTokenPrefix: "base64url.bearer.authorization.k8s.io.",
+} as const;
+
+/** Images keep their real names in every dialect. */
+export const pauseImage = "registry.k8s.io/pause:3.9";

@@ -1,0 +1,40 @@
+// API group names: declared without the product's suffix, written with it.
+
+import type { Dialect } from "./dialect.ts";
+
+export interface GroupName {
+  /** Without the product's suffix: `events`, `apps`, or empty for the core group. */
+  readonly group: string;
+  /** Whether the dialect's suffix follows on the wire. */
+  readonly branded: boolean;
+}
+export interface GroupVersionName extends GroupName {
+  readonly version: string;
+}
+
+/** The group as clients write it: `events.<suffix>`, `apps`, or empty. */
+export const groupName = (dialect: Dialect, { group, branded }: GroupName): string => (branded ? `${dialect.spelling.field(group)}.${dialect.wire.groupSuffix}` : group);
+
+/** `events.<suffix>/v1`, `apps/v1`, or `v1` for the core group. */
+export function apiVersionOf(dialect: Dialect, name: GroupVersionName): string {
+  const group = groupName(dialect, name);
+  return group ? `${group}/${name.version}` : name.version;
+}
+
+/** The inverse of groupName: a group that ends in the dialect's suffix is branded. */
+export function groupFrom(dialect: Dialect, written: string): GroupName {
+  const end = `.${dialect.wire.groupSuffix}`;
+  return written.endsWith(end) ? { group: written.slice(0, -end.length), branded: true } : { group: written, branded: false };
+}
+
+/** `node`, `not-ready` → `node.<domain>/not-ready`; an empty prefix gives `<domain>/not-ready`. */
+export const labelName = (dialect: Dialect, prefix: string, name: string): string => `${prefix && `${prefix}.`}${dialect.data.labelDomain}/${name}`;
+
+/** A name in the API groups' domain, as audit annotations and aggregation labels use: `authorization.<suffix>/decision`. */
+export const annotationName = (dialect: Dialect, prefix: string, name: string): string => `${prefix && `${prefix}.`}${dialect.wire.groupSuffix}/${name}`;
+
+/** `scheduler` → the component's name, also the user agent's first word. */
+export const componentName = (dialect: Dialect, component: string): string => `${dialect.data.componentPrefix}${component}`;
+
+/** `scheduler` → the user that component is: `system:<component>`. */
+export const componentUser = (dialect: Dialect, component: string): string => `system:${dialect.data.componentPrefix}${component}`;

@@ -1,0 +1,18 @@
+// The dialect of the documents: everything carries the neutral word.
+
+import { dialectFrom } from "./words.ts";
+
+const asWritten = (neutral: string): string => neutral;
+
+export const orch = dialectFrom({
+  name: "orch",
+  product: "orch",
+  Product: "Orch",
+  groupSuffix: "orch.io",
+  labelDomain: "orch.io",
+  componentPrefix: "orch-",
+  agent: "nodeagent",
+  podsCgroup: "orchpods",
+  clientConfigFlag: "orchconfig",
+  spelling: { flag: asWritten, field: asWritten, word: asWritten },
+});
