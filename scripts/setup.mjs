@@ -36,13 +36,16 @@ export function install({ dev = true } = {}) {
   });
 }
 
-/** Compiles src/ to dist/ unless nothing changed. Returns whether it succeeded; prints what the compiler found. */
+/** Compiles src/ to dist/ unless nothing changed, and installs what that or running it needs. Returns whether it succeeded; prints what the compiler found. */
 export function build() {
   const want = sourceHash();
-  if (existsSync(stamp) && readFileSync(stamp, "utf8") === want) return true;
+  if (isBuiltFrom(want)) {
+    install({ dev: false });
+    return true;
+  }
   install();
   return withLock("build", () => {
-    if (existsSync(stamp) && readFileSync(stamp, "utf8") === want) return true;
+    if (isBuiltFrom(want)) return true;
     console.error("Building…");
     rmSync(stamp, { force: true });
     removeStale();
@@ -76,6 +79,8 @@ function installed(dev) {
   const have = JSON.parse(readFileSync(record, "utf8")).packages;
   return Object.entries(want).every(([path, { version, optional, dev: onlyDev }]) => !path || have[path]?.version === version || (!have[path] && (optional || (onlyDev && !dev))));
 }
+
+const isBuiltFrom = (hash) => existsSync(stamp) && readFileSync(stamp, "utf8") === hash;
 
 function sourceHash() {
   const hash = createHash("sha256");

@@ -2,10 +2,9 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { build, fail, install, root, runtime } from "./setup.mjs";
+import { build, fail, root, runtime } from "./setup.mjs";
 
 if (!existsSync(join(root, "src", "bin", "orch.ts"))) fail("orch: not built yet");
-install({ dev: false });
 if (!build()) fail("orch could not be built; see above");
 const args = [join(root, "bin", "orch"), "up", ...process.argv.slice(2)];
 if (process.execve) process.execve(runtime(), [runtime(), ...args], process.env);
