@@ -33,3 +33,23 @@ export {
   unsupportedMediaType,
 } from "./api-error.ts";
 export { SortedMap } from "./sorted-map.ts";
+export {
+  type LabelSelectorLike,
+  type Requirement,
+  type Selectable,
+  type Selector,
+  SelectorError,
+  fromLabelSelector,
+  isLabelValue,
+  isQualifiedName,
+  parseFieldSelector,
+  parseLabelSelector,
+  selectEverything,
+  selector,
+} from "./selector.ts";
+export { type Histogram } from "./histogram.ts";
+export { type Log, type LogOptions, type RootLog, type VerboseModule, createLog, silentLog } from "./log.ts";
+export { type LogFields, type LogFormat } from "./log-format.ts";
+export { type LogSink, type LogSinkOptions, logSink } from "./log-sink.ts";
+export { type Counter, type Family, type Gauge, type HistogramOptions, type MetricOptions, type Metrics, type MetricsOptions, createMetrics, defaultBuckets } from "./metrics.ts";
+export { Redacted, redacted } from "./redacted.ts";

@@ -1,0 +1,72 @@
+// Where log lines go: a bounded buffer in front of a file descriptor. It never throws and never waits.
+
+import { writeSync } from "node:fs";
+
+export interface LogSink {
+  write(line: string): void;
+  /** Hands everything to the operating system, as far as it takes it. */
+  flush(): void;
+}
+
+export interface LogSinkOptions {
+  readonly descriptor: number;
+  /** Lines are held until this many bytes wait; 0 hands them over once per turn of the event loop. */
+  readonly bufferBytes?: number;
+  /** The longest a held line waits. */
+  readonly flushMilliseconds?: number;
+  /** Past this many waiting bytes the oldest lines are dropped and counted. */
+  readonly limitBytes?: number;
+  readonly output?: (descriptor: number, bytes: Uint8Array) => number;
+}
+
+export function logSink({ descriptor, bufferBytes = 0, flushMilliseconds = 5000, limitBytes = 4 << 20, output = writeSync }: LogSinkOptions): LogSink {
+  let waiting: string[] = [];
+  let rest: Uint8Array | undefined;
+  let size = 0;
+  let dropped = 0;
+  let scheduled = false;
+
+  const flush = (): void => {
+    scheduled = false;
+    if (dropped > 0) {
+      waiting.unshift(`W${"".padEnd(5)}log: ${dropped} lines were dropped, the reader of this log is too slow\n`);
+      dropped = 0;
+    }
+    const text = waiting.join("");
+    waiting = [];
+    size = 0;
+    let bytes: Uint8Array = rest ? Buffer.concat([rest, Buffer.from(text)]) : Buffer.from(text);
+    rest = undefined;
+    try {
+      while (bytes.length > 0) bytes = bytes.subarray(output(descriptor, bytes));
+    } catch (error) {
+      // A full pipe takes the rest later; a closed one takes nothing any more.
+      if ((error as { code?: string }).code !== "EAGAIN") return;
+      rest = bytes;
+      size = bytes.length;
+      schedule(50);
+    }
+  };
+
+  const schedule = (milliseconds: number): void => {
+    if (scheduled) return;
+    scheduled = true;
+    if (milliseconds > 0) setTimeout(flush, milliseconds).unref();
+    else setImmediate(flush);
+  };
+
+  return {
+    write: (line) => {
+      waiting.push(line);
+      size += line.length;
+      while (size > limitBytes && waiting.length > 1) {
+        size -= waiting.shift()!.length;
+        dropped++;
+      }
+      if (bufferBytes === 0) schedule(0);
+      else if (size >= bufferBytes) flush();
+      else schedule(flushMilliseconds);
+    },
+    flush,
+  };
+}

@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createMetrics } from "./metrics.ts";
+
+test("counters and gauges are shown with help, type, stability and sorted labels", () => {
+  const metrics = createMetrics();
+  const requests = metrics.counter({ name: "requests_total", help: "Requests.\nAll of them.", labels: ["verb", "code"], stability: "STABLE" });
+  requests.with("GET", "200").add();
+  requests.with("GET", "200").add(2);
+  requests.with("DELETE", "404").add();
+  metrics.gauge({ name: "depth", help: "Queue depth." }).with().set(7);
+  assert.equal(
+    metrics.expose(),
+    `# HELP depth Queue depth.
+# TYPE depth gauge
+depth 7
+# HELP requests_total [STABLE] Requests.\\nAll of them.
+# TYPE requests_total counter
+requests_total{verb="DELETE",code="404"} 1
+requests_total{verb="GET",code="200"} 3
+`,
+  );
+});
+
+test("a histogram counts each value in every bucket it fits", () => {
+  const metrics = createMetrics();
+  const seconds = metrics.histogram({ name: "seconds", help: "h", labels: ["verb"], buckets: [0.1, 1] });
+  for (const value of [0.05, 0.1, 0.5, 5]) seconds.with("GET").observe(value);
+  assert.equal(
+    metrics.expose(),
+    `# HELP seconds h
+# TYPE seconds histogram
+seconds_bucket{verb="GET",le="0.1"} 2
+seconds_bucket{verb="GET",le="1"} 3
+seconds_bucket{verb="GET",le="+Inf"} 4
+seconds_sum{verb="GET"} 5.65
+seconds_count{verb="GET"} 4
+`,
+  );
+});
+
+test("label values are escaped", () => {
+  const metrics = createMetrics();
+  metrics
+    .counter({ name: "x", help: "h", labels: ["a"] })
+    .with('q"\\\n')
+    .add();
+  assert.match(metrics.expose(), /x\{a="q\\"\\\\\\n"\} 1/);
+});
+
+test("a metric without series is not shown", () => {
+  const metrics = createMetrics();
+  metrics.counter({ name: "x", help: "h", labels: ["a"] });
+  assert.equal(metrics.expose(), "");
+});
+
+test("a disabled metric takes values and shows none", () => {
+  const metrics = createMetrics({ disabled: ["x"] });
+  metrics.counter({ name: "x", help: "h" }).with().add();
+  assert.equal(metrics.expose(), "");
+});
+
+test("values outside an allow-list become unexpected", () => {
+  const metrics = createMetrics({ allowedLabels: { "x,verb": ["GET"] } });
+  const x = metrics.counter({ name: "x", help: "h", labels: ["verb"] });
+  for (const verb of ["GET", "A", "B"]) x.with(verb).add();
+  assert.match(metrics.expose(), /x\{verb="GET"\} 1\nx\{verb="unexpected"\} 2\n/);
+});
+
+test("past the limit new series share one", () => {
+  const metrics = createMetrics({ seriesLimit: 2 });
+  const x = metrics.counter({ name: "x", help: "h", labels: ["who"] });
+  for (const who of ["a", "b", "c", "d", "a"]) x.with(who).add();
+  assert.match(metrics.expose(), /x\{who="a"\} 2\nx\{who="b"\} 1\nx\{who="overflow"\} 2\n/);
+});
+
+test("a removed series is gone, a cleared family is empty", () => {
+  const metrics = createMetrics();
+  const x = metrics.gauge({ name: "x", help: "h", labels: ["a", "b"] });
+  x.with("1", "2").set(1);
+  x.with("1", "3").set(1);
+  x.remove("1", "2");
+  assert.doesNotMatch(metrics.expose(), /b="2"/);
+  x.clear();
+  assert.equal(metrics.expose(), "");
+});
+
+test("gauges may be set at the scrape", () => {
+  const metrics = createMetrics();
+  const now = metrics.gauge({ name: "now", help: "h" });
+  let value = 0;
+  metrics.beforeScrape(() => now.with().set(++value));
+  metrics.expose();
+  assert.match(metrics.expose(), /now 2\n/);
+});
+
+test("one name is one metric", () => {
+  const metrics = createMetrics();
+  metrics.counter({ name: "x", help: "h" });
+  assert.throws(() => metrics.gauge({ name: "x", help: "h" }), /declared twice/);
+});

@@ -1,0 +1,209 @@
+// Metrics: counters, gauges and histograms with labels, in a registry that someone owns. Bind a series once
+// (`requests.with("GET", "pods")`) and its update is a field assignment.
+
+import { type Histogram, histogramSeries } from "./histogram.ts";
+
+export type Stability = "ALPHA" | "BETA" | "STABLE";
+export type MetricType = "counter" | "gauge" | "histogram";
+
+export interface MetricOptions {
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly string[];
+  readonly stability?: Stability;
+}
+export interface HistogramOptions extends MetricOptions {
+  readonly buckets?: readonly number[];
+}
+
+export interface Counter {
+  value: number;
+  add(amount?: number): void;
+}
+export interface Gauge extends Counter {
+  set(value: number): void;
+}
+
+/** All series of one name. Values are given in the order of the declared labels. */
+export interface Family<S> {
+  with(...values: readonly string[]): S;
+  remove(...values: readonly string[]): void;
+  clear(): void;
+}
+
+export interface MetricsOptions {
+  /** Names that are neither kept nor shown. */
+  readonly disabled?: readonly string[];
+  /** `metric,label` → the values to keep; any other becomes "unexpected". */
+  readonly allowedLabels?: Readonly<Record<string, readonly string[]>>;
+  /** One metric never holds more series than this; the rest share one whose values read "overflow". */
+  readonly seriesLimit?: number;
+}
+
+export interface Metrics {
+  counter(options: MetricOptions): Family<Counter>;
+  gauge(options: MetricOptions): Family<Gauge>;
+  histogram(options: HistogramOptions): Family<Histogram>;
+  /** Called at each scrape, to set gauges that are cheaper to look up than to keep. */
+  beforeScrape(run: () => void): void;
+  /** Everything in the text exposition format, sorted by name. */
+  expose(): string;
+}
+
+interface Shown {
+  readonly name: string;
+  readonly head: string;
+  lines(): string;
+}
+
+/** Seconds, from 5 ms to 10 s. */
+export const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+
+export function createMetrics(options: MetricsOptions = {}): Metrics {
+  const shown = new Map<string, Shown>();
+  const hooks: (() => void)[] = [];
+  const disabled = new Set(options.disabled);
+  const seriesLimit = options.seriesLimit ?? 20_000;
+
+  function family<S>(type: MetricType, metric: MetricOptions, make: (labels: string) => S, show: (series: S, labels: string) => string): Family<S> {
+    const { name, labels = [] } = metric;
+    if (shown.has(name)) throw new Error(`metric ${name} is declared twice`);
+    const allowed = labels.map((label) => options.allowedLabels?.[`${name},${label}`]);
+    const tree = new LabelTree<S>(labels, seriesLimit, allowed, make);
+    if (!disabled.has(name)) {
+      shown.set(name, {
+        name,
+        head: `# HELP ${name} ${escapeHelp(`${metric.stability ? `[${metric.stability}] ` : ""}${metric.help}`)}\n# TYPE ${name} ${type}\n`,
+        lines: () => tree.entries().reduce((text, [text_, series]) => text + show(series, text_), ""),
+      });
+    }
+    return tree;
+  }
+
+  return {
+    counter: (metric) => family<Counter>("counter", metric, counterSeries, (series, labels) => `${metric.name}${braced(labels)} ${series.value}\n`),
+    gauge: (metric) => family<Gauge>("gauge", metric, gaugeSeries, (series, labels) => `${metric.name}${braced(labels)} ${series.value}\n`),
+    histogram: (metric) => {
+      const buckets = metric.buckets ?? defaultBuckets;
+      return family<Histogram>(
+        "histogram",
+        metric,
+        () => histogramSeries(buckets),
+        (series, labels) => series.expose(metric.name, labels),
+      );
+    },
+    beforeScrape: (run) => void hooks.push(run),
+    expose: () => {
+      for (const hook of hooks) hook();
+      let text = "";
+      for (const metric of [...shown.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+        const lines = metric.lines();
+        if (lines) text += metric.head + lines;
+      }
+      return text;
+    },
+  };
+}
+
+class CounterSeries implements Counter {
+  value = 0;
+  add(amount = 1): void {
+    this.value += amount;
+  }
+}
+class GaugeSeries extends CounterSeries implements Gauge {
+  set(value: number): void {
+    this.value = value;
+  }
+}
+const counterSeries = (): Counter => new CounterSeries();
+const gaugeSeries = (): Gauge => new GaugeSeries();
+
+type Branch<S> = Map<string, Branch<S> | Leaf<S>>;
+interface Leaf<S> {
+  readonly labels: string;
+  readonly series: S;
+}
+
+/** Series found by walking one map per label: no key strings are built on the way. */
+class LabelTree<S> implements Family<S> {
+  readonly #names: readonly string[];
+  readonly #limit: number;
+  readonly #allowed: readonly (readonly string[] | undefined)[];
+  readonly #make: (labels: string) => S;
+  #root: Branch<S> = new Map();
+  #only: S | undefined;
+  #size = 0;
+
+  constructor(names: readonly string[], limit: number, allowed: readonly (readonly string[] | undefined)[], make: (labels: string) => S) {
+    this.#names = names;
+    this.#limit = limit;
+    this.#allowed = allowed;
+    this.#make = make;
+  }
+
+  with(...values: readonly string[]): S {
+    const depth = this.#names.length;
+    if (depth === 0) return (this.#only ??= this.#make(""));
+    let branch: Branch<S> = this.#root;
+    for (let i = 0; i < depth - 1; i++) {
+      const next = branch.get(values[i]!) as Branch<S> | undefined;
+      if (!next) return this.#add(values);
+      branch = next;
+    }
+    const leaf = branch.get(values[depth - 1]!) as Leaf<S> | undefined;
+    return leaf ? leaf.series : this.#add(values);
+  }
+
+  #add(given: readonly string[]): S {
+    const kept = this.#names.map((_, i) => (this.#allowed[i] && !this.#allowed[i].includes(given[i] ?? "") ? "unexpected" : String(given[i] ?? "")));
+    const values = this.#size >= this.#limit ? this.#names.map(() => "overflow") : kept;
+    let branch: Branch<S> = this.#root;
+    for (const value of values.slice(0, -1)) {
+      const next = branch.get(value) as Branch<S> | undefined;
+      if (next) branch = next;
+      else {
+        const fresh: Branch<S> = new Map();
+        branch.set(value, fresh);
+        branch = fresh;
+      }
+    }
+    const last = values.at(-1)!;
+    const found = branch.get(last) as Leaf<S> | undefined;
+    if (found) return found.series;
+    const labels = this.#names.map((name, i) => `${name}="${escapeValue(values[i]!)}"`).join(",");
+    const leaf: Leaf<S> = { labels, series: this.#make(labels) };
+    branch.set(last, leaf);
+    this.#size++;
+    return leaf.series;
+  }
+
+  remove(...values: readonly string[]): void {
+    let branch: Branch<S> | undefined = this.#root;
+    for (const value of values.slice(0, -1)) branch = branch?.get(value) as Branch<S> | undefined;
+    if (branch?.delete(values.at(-1) ?? "")) this.#size--;
+  }
+
+  clear(): void {
+    this.#root = new Map();
+    this.#only = undefined;
+    this.#size = 0;
+  }
+
+  entries(): [labels: string, series: S][] {
+    if (this.#only) return [["", this.#only]];
+    const found: [string, S][] = [];
+    const walk = (branch: Branch<S>): void => {
+      for (const next of branch.values()) {
+        if (next instanceof Map) walk(next);
+        else found.push([next.labels, next.series]);
+      }
+    };
+    walk(this.#root);
+    return found.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  }
+}
+
+const braced = (labels: string): string => (labels ? `{${labels}}` : "");
+const escapeHelp = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
+const escapeValue = (text: string): string => (/["\\\n]/.test(text) ? text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n") : text);
