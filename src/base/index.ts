@@ -53,3 +53,35 @@ export { type LogFields, type LogFormat } from "./log-format.ts";
 export { type LogSink, type LogSinkOptions, logSink } from "./log-sink.ts";
 export { type Counter, type Family, type Gauge, type HistogramOptions, type MetricOptions, type Metrics, type MetricsOptions, createMetrics, defaultBuckets } from "./metrics.ts";
 export { Redacted, redacted } from "./redacted.ts";
+export { DurationError, canonicalDuration, durationMillis, durationOfMillis, formatDuration, parseDuration } from "./duration.ts";
+export { type IntOrString, isPercent, parseIntOrString, scaledIntOrPercent } from "./int-or-string.ts";
+export {
+  type Quantity,
+  QuantityError,
+  type QuantityFormat,
+  addQuantity,
+  canonicalQuantity,
+  compareQuantity,
+  formatQuantity,
+  negateQuantity,
+  parseQuantity,
+  quantityMilliValue,
+  quantityOf,
+  quantityValue,
+  scaledValue,
+  subtractQuantity,
+} from "./quantity.ts";
+export {
+  type Instant,
+  TimeError,
+  canonicalMicroTime,
+  canonicalTime,
+  formatMicroTime,
+  formatTime,
+  isZeroTime,
+  microTimeOfMillis,
+  millisOfTime,
+  parseMicroTime,
+  parseTime,
+  timeOfMillis,
+} from "./time.ts";

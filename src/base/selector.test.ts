@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { SelectorError, fromLabelSelector, parseFieldSelector, parseLabelSelector, selector } from "./selector.ts";
+
+const labels = { app: "web", tier: "front", size: "12", "example.com/x": "y" };
+const cases: [text: string, matches: boolean][] = [
+  ["", true],
+  ["app", true],
+  ["!app", false],
+  ["!other", true],
+  ["app=web", true],
+  ["app==web,tier!=back", true],
+  ["app = web , tier in (front, back)", true],
+  ["tier notin (front)", false],
+  ["other notin (a)", true],
+  ["other!=a", true],
+  ["app in (db,web)", true],
+  ["size>11,size<13", true],
+  ["size>12", false],
+  ["app>1", false],
+  ["example.com/x=y", true],
+  ["app=", false],
+  ["other in ()", false],
+];
+for (const [text, matches] of cases) {
+  test(`labels ${matches ? "match" : "do not match"} "${text}"`, () => assert.equal(selector(parseLabelSelector(text), []).matches({ labels, fields: {} }), matches));
+}
+for (const text of ["!!", "a=b=c", "a in b", "a in (b", "=b", "a,", "a b", "a>x", "a=b c", "-a=b", "a=-b", "a=b,,c", "(a)"]) {
+  test(`"${text}" is not a label selector`, () => assert.throws(() => parseLabelSelector(text), SelectorError));
+}
+
+const fields = { "metadata.name": "a", reason: "x,y" };
+const fieldCases: [text: string, matches: boolean][] = [
+  ["metadata.name=a", true],
+  ["metadata.name==a,reason!=z", true],
+  ["metadata.name!=a", false],
+  ["reason=x\\,y", true],
+  ["reason=x", false],
+  ["missing=", true],
+  ["missing=a", false],
+];
+for (const [text, matches] of fieldCases) {
+  test(`fields ${matches ? "match" : "do not match"} "${text}"`, () => assert.equal(selector([], parseFieldSelector(text)).matches({ labels: {}, fields }), matches));
+}
+for (const text of ["bogus", "a=b=c", "a=\\x"]) {
+  test(`"${text}" is not a field selector`, () => assert.throws(() => parseFieldSelector(text), SelectorError));
+}
+
+test("a structured selector reads the same", () => {
+  const selects = fromLabelSelector({ matchLabels: { app: "web" }, matchExpressions: [{ key: "tier", operator: "NotIn", values: ["back"] }] });
+  assert.equal(selects.matches({ labels, fields: {} }), true);
+  assert.throws(() => fromLabelSelector({ matchExpressions: [{ key: "a", operator: "Near" }] }), SelectorError);
+});
