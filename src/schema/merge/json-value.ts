@@ -1,0 +1,82 @@
+// Plain JSON values and the few careful operations on them that patches need. Nothing here changes its input.
+
+export type Json = null | boolean | number | bigint | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+export const isObject = (value: unknown): value is JsonObject => typeof value === "object" && value !== null && !Array.isArray(value);
+export const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
+
+const owns = Object.prototype.hasOwnProperty;
+
+/** The value under a key that the object itself has; never something inherited. */
+export const own = (object: JsonObject, key: string): Json | undefined => (owns.call(object, key) ? object[key] : undefined);
+export const has = (object: JsonObject, key: string): boolean => owns.call(object, key);
+
+/** Sets a key on an object under construction. `__proto__` becomes an ordinary key, as JSON.parse makes it. */
+export function put(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === "__proto__") Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+  else object[key] = value;
+}
+
+export function withKey(object: JsonObject, key: string, value: Json): JsonObject {
+  const copy = { ...object };
+  put(copy, key, value);
+  return copy;
+}
+
+export function withoutKey(object: JsonObject, key: string): JsonObject {
+  if (!has(object, key)) return object;
+  const copy: Record<string, Json> = {};
+  for (const each in object) if (each !== key) put(copy, each, object[each]);
+  return copy;
+}
+
+export function isEmptyObject(object: JsonObject): boolean {
+  for (const key in object) if (owns.call(object, key)) return false;
+  return true;
+}
+
+/** Equality of values: the order of keys does not matter, the order of items does. */
+export function sameJson(a: Json | undefined, b: Json | undefined): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return sameNumber(a, b);
+  if (isList(a)) {
+    if (!isList(b) || a.length !== b.length) return false;
+    for (let i = 0; i < a.length; i++) if (!sameJson(a[i], b[i])) return false;
+    return true;
+  }
+  if (isList(b)) return false;
+  let keys = 0;
+  for (const key in a) {
+    if (!owns.call(b, key) || !sameJson(a[key], b[key])) return false;
+    keys++;
+  }
+  for (const _ in b) keys--;
+  return keys === 0;
+}
+
+// A 64-bit integer may arrive as a number on one side and as a bigint on the other.
+function sameNumber(a: Json | undefined, b: Json | undefined): boolean {
+  if (typeof a === "bigint" && typeof b === "number") return Number.isInteger(b) && a === BigInt(b);
+  if (typeof a === "number" && typeof b === "bigint") return sameNumber(b, a);
+  return false;
+}
+
+/** The length in bytes of the value's compact JSON. */
+export function jsonSize(value: Json): number {
+  if (typeof value === "string") return Buffer.byteLength(JSON.stringify(value));
+  if (typeof value !== "object" || value === null) return String(value).length;
+  let size = 2;
+  if (isList(value)) {
+    for (const item of value) size += jsonSize(item) + 1;
+    return value.length === 0 ? size : size - 1;
+  }
+  let keys = 0;
+  for (const key in value) {
+    size += jsonSize(key) + jsonSize(value[key]!) + 2;
+    keys++;
+  }
+  return keys === 0 ? size : size - 1;
+}
