@@ -1,0 +1,130 @@
+// Points in time as RFC 3339 text. A JS Date holds milliseconds; micro times need six digits, so we count seconds and nanoseconds.
+
+export interface Instant {
+  /** Since 1970-01-01T00:00:00Z. */
+  readonly seconds: number;
+  readonly nanos: number;
+}
+
+export class TimeError extends Error {
+  override readonly name = "TimeError";
+}
+
+/** The year 1: what an unset time is. */
+const zeroSeconds = -62_135_596_800;
+const timeLayout = "2006-01-02T15:04:05Z07:00";
+const microLayout = "2006-01-02T15:04:05.000000Z07:00";
+
+const grammar = /^(\d{4})-(\d\d)-(\d\d)T(\d{1,2}):(\d\d):(\d\d)(?:[.,](\d+))?(?:Z|([+-])(\d\d):(\d\d))$/;
+const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** Reads RFC 3339 with any offset and any fraction. */
+export function parseTime(text: string): Instant {
+  return parseAs(text, timeLayout);
+}
+/** Reads RFC 3339 with exactly six digits of fraction. */
+export function parseMicroTime(text: string): Instant {
+  return parseAs(text, microLayout);
+}
+
+function parseAs(text: string, layout: string): Instant {
+  const refuse = (why: string) => new TimeError(`parsing time ${JSON.stringify(text)}${why}`);
+  const found = text.length < 100 ? grammar.exec(text) : null;
+  if (!found || (layout === microLayout && found[7]?.length !== 6)) throw refuse(` as "${layout}": cannot parse ${JSON.stringify(text)} as "${layout}"`);
+  const [year, month, day, hour, minute, second] = [1, 2, 3, 4, 5, 6].map((group) => Number(found[group])) as [number, number, number, number, number, number];
+  const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  if (month < 1 || month > 12) throw refuse(": month out of range");
+  if (day < 1 || day > monthDays[month - 1]! + (leap && month === 2 ? 1 : 0)) throw refuse(": day out of range");
+  if (hour > 23) throw refuse(": hour out of range");
+  if (minute > 59) throw refuse(": minute out of range");
+  if (second > 59) throw refuse(": second out of range");
+  let offset = 0;
+  if (found[8]) {
+    const [hours, minutes] = [Number(found[9]), Number(found[10])];
+    if (hours > 24) throw refuse(": time zone offset hour out of range");
+    if (minutes > 60) throw refuse(": time zone offset minute out of range");
+    offset = (hours * 60 + minutes) * (found[8] === "-" ? -60 : 60);
+  }
+  const nanos = found[7] ? Number(found[7].slice(0, 9).padEnd(9, "0")) : 0;
+  return { seconds: daysTo(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second - offset, nanos };
+}
+
+/** Days from 1970-01-01 to a date; years begin in March, so that the leap day is the last. */
+function daysTo(year: number, month: number, day: number): number {
+  const y = month <= 2 ? year - 1 : year;
+  const era = Math.floor(y / 400);
+  const yearOfEra = y - era * 400;
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
+  return era * 146_097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - 719_468;
+}
+
+const two = (value: number): string => (value < 10 ? `0${value}` : `${value}`);
+
+// Times on the wire cluster: the last day is worth keeping.
+let lastDays = NaN;
+let lastDate = "";
+
+function dateOf(days: number): string {
+  if (days === lastDays) return lastDate;
+  const shifted = days + 719_468;
+  const era = Math.floor(shifted / 146_097);
+  const dayOfEra = shifted - era * 146_097;
+  const yearOfEra = Math.floor((dayOfEra - Math.floor(dayOfEra / 1_460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365);
+  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const shiftedMonth = Math.floor((5 * dayOfYear + 2) / 153);
+  const month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9;
+  const year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0);
+  const shown = year < 0 ? `-${String(-year).padStart(4, "0")}` : String(year).padStart(4, "0");
+  lastDate = `${shown}-${two(month)}-${two(dayOfYear - Math.floor((153 * shiftedMonth + 2) / 5) + 1)}T`;
+  lastDays = days;
+  return lastDate;
+}
+
+function clockText(seconds: number): string {
+  const days = Math.floor(seconds / 86_400);
+  const rest = seconds - days * 86_400;
+  return `${dateOf(days)}${two(Math.floor(rest / 3_600))}:${two(Math.floor(rest / 60) % 60)}:${two(rest % 60)}`;
+}
+
+/** "2006-01-02T15:04:05Z". */
+export const formatTime = ({ seconds }: Pick<Instant, "seconds">): string => `${clockText(seconds)}Z`;
+/** "2006-01-02T15:04:05.000000Z". */
+export const formatMicroTime = ({ seconds, nanos }: Instant): string => `${clockText(seconds)}.${String(Math.trunc(nanos / 1_000)).padStart(6, "0")}Z`;
+
+export const isZeroTime = ({ seconds, nanos }: Instant): boolean => seconds === zeroSeconds && nanos === 0;
+
+/** The canonical text of a time's text; null for the zero time. */
+export function canonicalTime(text: string): string | null {
+  if (looksCanonical(text, 20)) return text;
+  const instant = parseTime(text);
+  return isZeroTime(instant) ? null : formatTime(instant);
+}
+export function canonicalMicroTime(text: string): string | null {
+  if (looksCanonical(text, 27)) return text;
+  const instant = parseMicroTime(text);
+  return isZeroTime(instant) ? null : formatMicroTime(instant);
+}
+
+const pattern = "dddd-dd-ddTdd:dd:dd.ddddddZ";
+
+/** A quick yes for UTC times of this millennium and any day up to the 28th; others take the long way. */
+function looksCanonical(text: string, length: number): boolean {
+  if (text.length !== length || text.charCodeAt(length - 1) !== 90) return false;
+  for (let i = 0; i < length - 1; i++) {
+    const code = text.charCodeAt(i);
+    if (pattern.charCodeAt(i) === 100 ? code < 48 || code > 57 : code !== pattern.charCodeAt(i)) return false;
+  }
+  const number = (at: number) => (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
+  return text.charCodeAt(0) >= 49 && number(5) >= 1 && number(5) <= 12 && number(8) >= 1 && number(8) <= 28 && number(11) < 24 && number(14) < 60 && number(17) < 60;
+}
+
+export const timeOfMillis = (milliseconds: number): string => formatTime({ seconds: Math.floor(milliseconds / 1_000) });
+export const microTimeOfMillis = (milliseconds: number): string => {
+  const seconds = Math.floor(milliseconds / 1_000);
+  return formatMicroTime({ seconds, nanos: Math.round((milliseconds - seconds * 1_000) * 1e6) });
+};
+/** Milliseconds since 1970 of a time or a micro time. */
+export const millisOfTime = (text: string): number => {
+  const { seconds, nanos } = parseTime(text);
+  return seconds * 1_000 + nanos / 1e6;
+};
