@@ -1,0 +1,142 @@
+// One watch of the whole store feeds the caches of all its resources, so that one revision tells how far all of them are.
+import type { Clock } from "#base";
+import { Compacted, type Revision, type Store, type Batch } from "#store";
+import { type CacheFeed, type Reader, ResourceCache } from "./resource-cache.ts";
+import { NotYet } from "./source.ts";
+
+export interface FeedOptions {
+  readonly store: Store;
+  /** All keys below it are watched. */
+  readonly prefix: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Told when the feed has to start over, and why. */
+  readonly onRestart?: (error: unknown) => void;
+  /** How long a reader waits for a revision that has not come yet. */
+  readonly patienceMilliseconds?: number;
+}
+
+export class Feed implements CacheFeed {
+  readonly store: Store;
+  readonly #options: FeedOptions;
+  readonly #caches = new Map<string, ResourceCache>();
+  readonly #waiting: { readonly revision: Revision; readonly resolve: () => void }[] = [];
+  #revision: Revision = 0;
+  #running: Promise<void> | undefined;
+  #ready = false;
+
+  constructor(options: FeedOptions) {
+    this.store = options.store;
+    this.#options = options;
+  }
+
+  /** Makes the cache of one resource; `prefix` ends in a slash. Add all before start(). */
+  cache(prefix: string, read: Reader): ResourceCache {
+    const cache = new ResourceCache(prefix, read, this);
+    this.#caches.set(prefix, cache);
+    return cache;
+  }
+
+  /** Loads everything, then follows the store until the signal is aborted. Resolves when loaded. */
+  async start(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#running = this.#run(resolve).catch(reject);
+    await promise;
+  }
+
+  /** Resolves when following has ended. */
+  async stopped(): Promise<void> {
+    await this.#running;
+  }
+
+  ready(): boolean {
+    return this.#ready;
+  }
+
+  revision(): Revision {
+    return this.#revision;
+  }
+
+  async current(): Promise<Revision> {
+    const revision = await this.store.progress();
+    if (revision > this.#revision) await this.reached(revision);
+    return this.#revision;
+  }
+
+  async reached(revision: Revision): Promise<void> {
+    if (revision <= this.#revision) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const waiting = { revision, resolve };
+    this.#waiting.push(waiting);
+    const giveUp = this.#options.clock.after(this.#options.patienceMilliseconds ?? 3000, resolve);
+    void this.store.progress();
+    await promise;
+    giveUp();
+    const at = this.#waiting.indexOf(waiting);
+    if (at >= 0) this.#waiting.splice(at, 1);
+    if (revision > this.#revision) throw new NotYet(revision, this.#revision);
+  }
+
+  async #run(loaded: () => void): Promise<void> {
+    const { store, prefix, signal, clock } = this.#options;
+    for (let attempt = 0; !signal.aborted; attempt++) {
+      try {
+        await this.#load();
+        this.#ready = true;
+        loaded();
+        attempt = 0;
+        for await (const batch of store.watch({ prefix }, this.#revision, signal)) this.#apply(batch);
+        if (signal.aborted) return;
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#options.onRestart?.(error);
+        if (!(error instanceof Compacted)) await clock.sleep(Math.min(100 * 2 ** attempt, 5000), signal).catch(() => undefined);
+      }
+      this.#ready = false;
+    }
+  }
+
+  async #load(): Promise<void> {
+    const entries = new Map([...this.#caches.keys()].map((prefix) => [prefix, [] as Parameters<ResourceCache["reset"]>[0][number][]]));
+    let after: string | undefined;
+    let at: Revision | undefined;
+    for (;;) {
+      const page = await this.store.read({ prefix: this.#options.prefix, limit: 5000, ...(after !== undefined && { after }) }, at);
+      at ??= page.revision;
+      for (const entry of page.entries) entries.get(this.#prefixOf(entry.key) ?? "")?.push(entry);
+      after = page.entries.at(-1)?.key;
+      if (page.remaining === 0 || after === undefined) break;
+    }
+    for (const [prefix, list] of entries) this.#caches.get(prefix)!.reset(list, at);
+    this.#arrive(at);
+  }
+
+  #apply(batch: Batch): void {
+    const touched = new Set<ResourceCache>();
+    for (const change of batch.changes) {
+      const cache = this.#caches.get(this.#prefixOf(change.key) ?? "");
+      if (!cache) continue;
+      cache.apply(change);
+      touched.add(cache);
+    }
+    this.#arrive(batch.through);
+    for (const cache of touched) cache.flush();
+  }
+
+  #arrive(revision: Revision): void {
+    if (revision > this.#revision) this.#revision = revision;
+    if (this.#waiting.length === 0) return;
+    for (const waiting of this.#waiting.filter((item) => item.revision <= this.#revision)) waiting.resolve();
+  }
+
+  /** Resource prefixes end at the first or second slash behind the feed's own prefix: `pods/` or `apps/deployments/`. */
+  #prefixOf(key: string): string | undefined {
+    let end = key.indexOf("/", this.#options.prefix.length);
+    for (let depth = 0; depth < 3 && end > 0; depth++) {
+      const prefix = key.slice(0, end + 1);
+      if (this.#caches.has(prefix)) return prefix;
+      end = key.indexOf("/", end + 1);
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,56 @@
+// One change on its way to watchers. Its encodings are made on first ask and shared by every watcher.
+import type { Revision } from "#store";
+import { type Held, heldAt } from "./held.ts";
+
+export type FrameType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
+
+/** How a frame is put on the wire. Frames remember what an encoder made: use one encoder object per representation. */
+export interface FrameEncoder {
+  encode(type: FrameType, item: Held): Uint8Array;
+}
+
+export class Frame {
+  readonly type: FrameType;
+  readonly item: Held;
+  #made: Map<FrameEncoder, Uint8Array> | undefined;
+  constructor(type: FrameType, item: Held) {
+    this.type = type;
+    this.item = item;
+  }
+  bytes(encoder: FrameEncoder): Uint8Array {
+    let bytes = this.#made?.get(encoder);
+    if (!bytes) {
+      bytes = encoder.encode(this.type, this.item);
+      (this.#made ??= new Map()).set(encoder, bytes);
+    }
+    return bytes;
+  }
+}
+
+/** A change of one object: what it is now (or was, when deleted), and what it was before. */
+export class Change {
+  readonly revision: Revision;
+  /** The new state, or for a deletion the last state under the deletion's revision. */
+  readonly item: Held;
+  readonly previous: Held | undefined;
+  readonly deleted: boolean;
+  #frames: Partial<Record<FrameType, Frame>> = {};
+  constructor(revision: Revision, item: Held, previous: Held | undefined, deleted: boolean) {
+    this.revision = revision;
+    this.item = item;
+    this.previous = previous;
+    this.deleted = deleted;
+  }
+
+  /** How this change looks to one who sees only what `sees` accepts; undefined when it does not concern them. */
+  frameFor(sees: (item: Held) => boolean): Frame | undefined {
+    const now = !this.deleted && sees(this.item);
+    const before = this.previous !== undefined && sees(this.previous);
+    if (now) return this.#frame(before ? "MODIFIED" : "ADDED");
+    return before ? this.#frame("DELETED") : undefined;
+  }
+
+  #frame(type: FrameType): Frame {
+    return (this.#frames[type] ??= new Frame(type, type === "DELETED" && !this.deleted ? heldAt(this.previous!, this.revision) : this.item));
+  }
+}

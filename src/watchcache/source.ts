@@ -1,0 +1,66 @@
+// What the endpoints read from: held objects by key, by range and as they change. The cache and the plain store both give it.
+import type { Selector } from "#base";
+import type { Revision } from "#store";
+import type { Frame } from "./frame.ts";
+import type { Held } from "./held.ts";
+
+/** How new an answer must be. */
+export type Freshness = { readonly at: "latest" } | { readonly at: "any" } | { readonly at: "notOlderThan"; readonly revision: Revision } | { readonly at: "exactly"; readonly revision: Revision };
+
+export interface ListQuery {
+  /** Keys below the resource's own prefix, such as `default/`. */
+  readonly below: string;
+  readonly selector: Selector;
+  readonly freshness: Freshness;
+  readonly limit?: number;
+  /** Continue behind this key (also below the resource's prefix). */
+  readonly after?: string;
+}
+
+export interface Listing {
+  readonly revision: Revision;
+  readonly items: readonly Held[];
+  /** Set when more follow: the key to continue behind. */
+  readonly next?: string;
+  /** How many follow; unknown under a selector. */
+  readonly remaining?: number;
+}
+
+export interface WatchQuery {
+  readonly below: string;
+  readonly selector: Selector;
+  /** Changes behind this revision; "state" begins with the present objects as ADDED, "now" with whatever comes next. */
+  readonly from: Revision | "state" | "now";
+  readonly signal: AbortSignal;
+}
+
+/** Receives frames as they happen, several at a time where they come together. Must not block. */
+export interface Watcher {
+  deliver(frames: readonly Frame[]): void;
+  /** All changes up to `revision` have been delivered. */
+  progressed?(revision: Revision): void;
+  /** The stream is over: the cache was rebuilt or the watcher is too slow. */
+  ended(): void;
+}
+
+export interface ObjectSource {
+  get(key: string, freshness: Freshness): Promise<Held | undefined>;
+  list(query: ListQuery): Promise<Listing>;
+  /** Starts a watch; throws Compacted when the start is too long ago. Resolves once the first frames are delivered. */
+  watch(query: WatchQuery, watcher: Watcher): Promise<void>;
+  /** The newest revision this source has seen. */
+  revision(): Revision;
+  count(): number;
+}
+
+/** The revision asked for did not arrive in time. */
+export class NotYet extends Error {
+  override readonly name = "NotYet";
+  readonly asked: Revision;
+  readonly current: Revision;
+  constructor(asked: Revision, current: Revision) {
+    super(`Too large resource version: ${asked}, current: ${current}`);
+    this.asked = asked;
+    this.current = current;
+  }
+}
