@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { dialects, groupName } from "#dialect";
+import type { Field, Message, Shape, TypeOf } from "#schema";
+import * as api from "./index.ts";
+
+// Facts about the reference, which are no part of the repo: numbers, list types, vectors.
+const reference = new URL("../../../shared/reference/", import.meta.url);
+const skip = existsSync(reference) ? false : "no reference facts beside the repo";
+const read = <T>(path: string): T => JSON.parse(readFileSync(new URL(path, reference), "utf8")) as T;
+const { kubernetes } = dialects;
+const extension = kubernetes.wire.extensionPrefix;
+
+const messages = new Set<Message>();
+const gather = (shape: Shape): void => {
+  if (shape.shape === "list" || shape.shape === "map") return gather(shape.of);
+  if (shape.shape === "recursive") return gather(api.inDialect(kubernetes, shape.get()));
+  if (shape.shape !== "message" || messages.has(shape)) return;
+  messages.add(shape);
+  for (const field of Object.values(shape.fields)) gather(field.shape);
+};
+const declared = (Object.values(api) as unknown[])
+  .filter((value): value is Message => typeof value === "object" && value !== null && "shape" in value && value.shape === "message")
+  .map((message) => api.inDialect(kubernetes, message));
+for (const message of declared) gather(message);
+const lists = declared
+  .filter((message) => message.kind !== undefined && (message.fields["metadata"]?.shape as Message | undefined)?.name === "ObjectMeta")
+  .map((message) => api.listOf(message as api.Kind));
+const all = [...messages];
+const title = (message: Message): string => `${message.package}.${message.name}`;
+
+test("no two declarations have the same name", () => {
+  const names = all.map(title);
+  assert.deepEqual(
+    names.filter((name, i) => names.indexOf(name) !== i),
+    [],
+  );
+});
+
+test("field numbers are unique within a message", () => {
+  for (const message of all) {
+    const numbers = Object.values(message.fields).map((field) => field.number);
+    assert.equal(new Set(numbers).size, numbers.length, title(message));
+  }
+});
+
+test("everything is documented in whole, short sentences", () => {
+  const wrong = all.flatMap((message) => [
+    ...(message.doc.endsWith(".") ? [] : [title(message)]),
+    ...Object.entries(message.fields)
+      .filter(([, field]) => field.presence !== "inline" && !(field.doc.endsWith(".") && field.doc.length <= 120))
+      .map(([key]) => `${title(message)}.${key}`),
+  ]);
+  assert.deepEqual(wrong, []);
+});
+
+test("a list is made once and named after its kind", () => {
+  const Pods = api.listOf(api.ConfigMap);
+  assert.equal(Pods, api.listOf(api.ConfigMap));
+  assert.deepEqual(Pods.kind, { group: "", branded: false, version: "v1", kind: "ConfigMapList" });
+  const empty = { apiVersion: "v1", kind: "ConfigMapList", metadata: {}, items: [] } satisfies TypeOf<typeof Pods>;
+  assert.deepEqual(Object.keys(Pods.fields), Object.keys(empty).slice(2));
+});
+
+// ---- protobuf ----
+
+type ProtobufFacts = Record<string, { readonly messages: Record<string, Record<string, [number: number, type: string, label?: string]>> }>;
+const binary: Record<string, string> = {
+  time: "Time",
+  microTime: "MicroTime",
+  duration: "Duration",
+  quantity: "Quantity",
+  intOrString: "IntOrString",
+  rawExtension: "RawExtension",
+  fieldsV1: "FieldsV1",
+  json: "JSON",
+};
+const wrappers = { bool: "JSONSchemaPropsOrBool", array: "JSONSchemaPropsOrArray", strings: "JSONSchemaPropsOrStringArray" };
+const binaryType = (shape: Shape): string => {
+  if (shape.shape === "scalar") return binary[shape.scalar] ?? shape.scalar;
+  if (shape.shape === "message") return shape.name;
+  if (shape.shape === "recursive") return shape.or ? wrappers[shape.or] : "JSONSchemaProps";
+  if (shape.shape === "map") return `map<string,${shape.of.shape === "list" ? "wrapper" : binaryType(shape.of)}>`;
+  return binaryType(shape.of);
+};
+const binaryField = (field: Field): unknown[] => {
+  const repeated = field.shape.shape === "list" && !field.more.wrapped;
+  return [field.number, field.more.wrapped ? "wrapper" : binaryType(field.shape), ...(repeated ? ["repeated"] : [])];
+};
+const plain = (type: string): string => type.replace(/[\w.]+/g, (name) => name.split(".").at(-1)!).replace(/\b(ExtraValue|Verbs)\b/, "wrapper");
+
+/** Never sent in the binary form, so the reference has no numbers for them. */
+const jsonOnly = ["Table", "TableColumnDefinition", "TableRow", "TableRowCondition"];
+
+test("field numbers and binary types are those of the reference", { skip }, () => {
+  const facts = read<ProtobufFacts>("protobuf-api-facts.json");
+  const byPackage = new Map(Object.entries(facts).map(([name, { messages }]) => [name.replaceAll("_", "-"), messages]));
+  const suffix = kubernetes.wire.groupSuffix;
+  const missing: string[] = [];
+  for (const message of [...all, ...lists]) {
+    const known = byPackage.get(`${suffix}.${message.package}`)?.[message.name];
+    if (known === undefined) missing.push(message.name);
+    else {
+      const sort = (rows: unknown[][]): unknown[][] => rows.toSorted((a, b) => (a[0] as number) - (b[0] as number));
+      assert.deepEqual(
+        sort(Object.values(message.fields).map(binaryField)),
+        sort(Object.values(known).map(([number, type, ...rest]) => [number, plain(type), ...rest])),
+        title(message),
+      );
+    }
+  }
+  assert.deepEqual(
+    missing.filter((name) => !jsonOnly.includes(name) && !lists.some((made) => made.name === name)),
+    [],
+  );
+});
+
+// ---- published schemas ----
+
+interface Published {
+  readonly type?: string;
+  readonly format?: string;
+  readonly $ref?: string;
+  readonly required?: readonly string[];
+  readonly properties?: Record<string, Published>;
+  readonly items?: Published;
+  readonly additionalProperties?: Published;
+  readonly enum?: readonly string[];
+  readonly [extension: `x-${string}`]: unknown;
+}
+
+/** The fields of a message as its JSON has them. */
+const flat = (message: Message): [string, Field][] =>
+  Object.entries(message.fields).flatMap(([key, field]) =>
+    field.presence === "inline" && field.shape.shape === "message" ? flat(field.shape) : [[key, field] as [string, Field]],
+  );
+
+const listType = (published: Published): unknown => {
+  const type = published[`${extension}list-type` as "x-"];
+  const keys = published[`${extension}list-map-keys` as "x-"];
+  return type === undefined ? undefined : keys === undefined ? { type } : { type, keys };
+};
+const patchOf = (published: Published): unknown => {
+  const strategy = published[`${extension}patch-strategy` as "x-"];
+  const key = published[`${extension}patch-merge-key` as "x-"];
+  return strategy === undefined && key === undefined ? undefined : { ...(strategy === undefined ? {} : { strategy }), ...(key === undefined ? {} : { key }) };
+};
+const json: Record<string, string> = { bool: "boolean", int32: "integer", int64: "integer", double: "number", string: "string", bytes: "string" };
+const shown = (shape: Shape): string => {
+  if (shape.shape === "list") return `[${shown(shape.of)}]`;
+  if (shape.shape === "map") return `{${shown(shape.of)}}`;
+  if (shape.shape === "message") return shape.name;
+  if (shape.shape === "recursive") return shape.or ? wrappers[shape.or] : "JSONSchemaProps";
+  return binary[shape.scalar] ?? json[shape.scalar] ?? shape.scalar;
+};
+const shownIn = (published: Published): string => {
+  if (published.$ref !== undefined) return published.$ref.split(".").at(-1)!;
+  if (published.items !== undefined) return `[${shownIn(published.items)}]`;
+  if (published.additionalProperties !== undefined) return `{${shownIn(published.additionalProperties)}}`;
+  return published.type ?? "none";
+};
+
+test("required fields, types, lists, merge keys and enumerations are those of the reference", { skip }, () => {
+  const { definitions } = read<{ definitions: Record<string, Published> }>("openapi-facts.json");
+  let compared = 0;
+  for (const message of [...all, ...lists]) {
+    const known = definitions[`${kubernetes.wire.schemaPrefix}.${title(message)}`];
+    if (known === undefined) continue;
+    compared += 1;
+    const fields = flat(message);
+    const typeFields = message.kind === undefined ? [] : ["kind", "apiVersion"];
+    assert.deepEqual(new Set([...typeFields, ...fields.map(([key]) => key)]), new Set(Object.keys(known.properties ?? {})), `${title(message)}: fields`);
+    const mustHave = fields.filter(([, { more, presence }]) => (more.published ?? (presence === "required" ? "required" : "optional")) === "required").map(([key]) => key);
+    assert.deepEqual(mustHave.toSorted(), [...(known.required ?? [])].toSorted(), `${title(message)}: required`);
+    assert.equal(message.more.atomic ?? false, known[`${extension}map-type` as "x-"] === "atomic", `${title(message)}: atomic`);
+    for (const [key, { shape, more }] of fields) {
+      const property: Published = known.properties?.[key] ?? {};
+      const where = `${title(message)}.${key}`;
+      assert.equal(shown(shape), shownIn(property), `${where}: type`);
+      assert.deepEqual(more.list, listType(property), `${where}: list type`);
+      assert.deepEqual(more.patch, patchOf(property), `${where}: patch`);
+      assert.deepEqual(more.enum, property.enum ?? property.items?.enum, `${where}: enum`);
+      const mapType = property[`${extension}map-type` as "x-"];
+      assert.equal(more.atomicMap, mapType === undefined ? undefined : mapType === "atomic", `${where}: map type`);
+    }
+  }
+  assert.ok(compared > 40, `only ${compared} compared`);
+});
+
+test("fields stand in the order in which the reference writes them", { skip }, () => {
+  let compared = 0;
+  const follow = (shape: Shape, value: unknown, where: string): void => {
+    if (value === null || typeof value !== "object") return;
+    if (shape.shape === "list") for (const item of value as unknown[]) follow(shape.of, item, where);
+    if (shape.shape === "map") for (const item of Object.values(value)) follow(shape.of, item, where);
+    if (shape.shape !== "message") return;
+    const fields = flat(shape);
+    const keys = Object.keys(value).filter((key) => !(shape.kind && (key === "kind" || key === "apiVersion")));
+    assert.deepEqual(
+      keys,
+      fields.map(([key]) => key).filter((key) => key in value),
+      `${where} (${title(shape)})`,
+    );
+    for (const [key, field] of fields) follow(field.shape, (value as Record<string, unknown>)[key], `${where}.${key}`);
+  };
+  for (const message of declared) {
+    if (message.kind === undefined) continue;
+    const group = groupName(kubernetes, message.kind) || "core";
+    const path = `codec/${group}.${message.kind.version}.${message.kind.kind}.json`;
+    if (!existsSync(new URL(path, reference))) continue;
+    follow(message, read(path), message.kind.kind);
+    compared += 1;
+  }
+  assert.ok(compared > 10, `only ${compared} compared`);
+});

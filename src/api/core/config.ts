@@ -1,0 +1,31 @@
+// Settings, secrets and the accounts that pods run as.
+import { type TypeOf, bool, bytes, embedded, list, map, optional, pointer, string } from "#schema";
+import { assumed, merged } from "../extras.ts";
+import { ObjectMeta } from "../meta/object-meta.ts";
+import { kind } from "./package.ts";
+import { LocalObjectReference, ObjectReference } from "./reference.ts";
+
+export const ConfigMap = kind("ConfigMap", "Settings for pods to read.", {
+  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
+  immutable: pointer(4, bool, "Forbids any later change of the data."),
+  data: optional(2, map(string), "Values as text."),
+  binaryData: optional(3, map(bytes), "Values as bytes; keys must not overlap with data."),
+});
+export type ConfigMap = TypeOf<typeof ConfigMap>;
+
+export const Secret = kind("Secret", "Values that must not be seen by everyone.", {
+  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
+  immutable: pointer(5, bool, "Forbids any later change of the data."),
+  data: optional(2, map(bytes), "Values as bytes."),
+  stringData: optional(4, map(string), "Values as text; write only, folded into data."),
+  type: optional(3, string, "Says how programs may use the data.", assumed("Opaque")),
+});
+export type Secret = TypeOf<typeof Secret>;
+
+export const ServiceAccount = kind("ServiceAccount", "An identity for programs in pods.", {
+  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
+  secrets: optional(2, list(ObjectReference), "Secrets that pods under this account may use.", merged("name")),
+  imagePullSecrets: optional(3, list(LocalObjectReference), "Credentials for pulling images of pods under this account."),
+  automountServiceAccountToken: pointer(4, bool, "Whether pods get a token of the account; a pod may say otherwise."),
+});
+export type ServiceAccount = TypeOf<typeof ServiceAccount>;

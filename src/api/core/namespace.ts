@@ -1,0 +1,32 @@
+// Namespaces: walls between names.
+import { type TypeOf, embedded, list, optional, required, string, time } from "#schema";
+import { assumed, known, merged } from "../extras.ts";
+import { ObjectMeta } from "../meta/object-meta.ts";
+import { kind, message } from "./package.ts";
+
+export const NamespaceSpec = message("NamespaceSpec", "How a namespace ends.", {
+  finalizers: optional(1, list(string), "Who must have cleaned up before the namespace may go."),
+});
+export type NamespaceSpec = TypeOf<typeof NamespaceSpec>;
+
+export const NamespaceCondition = message("NamespaceCondition", "One aspect of a namespace's state.", {
+  type: required(1, string, "What the condition is about."),
+  status: required(2, string, "True, False or Unknown."),
+  lastTransitionTime: embedded(4, time, "When the status last changed."),
+  reason: optional(5, string, "One CamelCase word for the last change."),
+  message: optional(6, string, "The last change, for people."),
+});
+export type NamespaceCondition = TypeOf<typeof NamespaceCondition>;
+
+export const NamespaceStatus = message("NamespaceStatus", "Where a namespace is in its life.", {
+  phase: optional(1, string, "Active, or Terminating while its contents are removed.", { ...known("Active", "Terminating"), ...assumed("Active") }),
+  conditions: optional(2, list(NamespaceCondition), "What holds up the removal.", merged("type")),
+});
+export type NamespaceStatus = TypeOf<typeof NamespaceStatus>;
+
+export const Namespace = kind("Namespace", "A scope for names.", {
+  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
+  spec: embedded(2, NamespaceSpec, "How the namespace ends."),
+  status: embedded(3, NamespaceStatus, "Where the namespace is in its life."),
+});
+export type Namespace = TypeOf<typeof Namespace>;

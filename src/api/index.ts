@@ -1,0 +1,17 @@
+export { Condition } from "./meta/condition.ts";
+export { APIGroup, APIGroupList, APIResource, APIResourceList, APIVersions, GroupVersionForDiscovery, ServerAddressByClientCIDR } from "./meta/discovery.ts";
+export { GroupKind, GroupResource, GroupVersion, GroupVersionKind, GroupVersionResource } from "./meta/group-version.ts";
+export { LabelSelector, LabelSelectorRequirement } from "./meta/label-selector.ts";
+export { type Kind, List, type ListKind, listOf } from "./meta/list.ts";
+export { ListMeta, ManagedFieldsEntry, ObjectMeta, OwnerReference } from "./meta/object-meta.ts";
+export { CreateOptions, DeleteOptions, GetOptions, ListOptions, PatchOptions, Preconditions, UpdateOptions } from "./meta/options.ts";
+export { Status, StatusCause, StatusDetails } from "./meta/status.ts";
+export { PartialObjectMetadata, Table, TableColumnDefinition, TableOptions, TableRow, TableRowCondition } from "./meta/table.ts";
+export { WatchEvent } from "./meta/watch.ts";
+export { Event, EventSeries } from "./events/event.ts";
+export { ConfigMap, Secret, ServiceAccount } from "./core/config.ts";
+export { Event as CoreEvent, EventSeries as CoreEventSeries, EventSource } from "./core/event.ts";
+export { Namespace, NamespaceCondition, NamespaceSpec, NamespaceStatus } from "./core/namespace.ts";
+export { LocalObjectReference, ObjectReference, SecretReference, SerializedReference, TypedLocalObjectReference, TypedObjectReference } from "./core/reference.ts";
+export { Lease, LeaseSpec } from "./coordination/lease.ts";
+export { inDialect, keyIn } from "./in-dialect.ts";

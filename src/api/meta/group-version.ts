@@ -1,0 +1,35 @@
+// Names of kinds and resources, spelled out.
+import { type TypeOf, required, string } from "#schema";
+import { message } from "./package.ts";
+
+export const GroupKind = message("GroupKind", "A kind without its version.", {
+  group: required(1, string, "API group; empty for the core group."),
+  kind: required(2, string, "The kind."),
+});
+export type GroupKind = TypeOf<typeof GroupKind>;
+
+export const GroupVersionKind = message("GroupVersionKind", "A kind in one version.", {
+  group: required(1, string, "API group; empty for the core group."),
+  version: required(2, string, "Version within the group."),
+  kind: required(3, string, "The kind."),
+});
+export type GroupVersionKind = TypeOf<typeof GroupVersionKind>;
+
+export const GroupResource = message("GroupResource", "A resource without its version.", {
+  group: required(1, string, "API group; empty for the core group."),
+  resource: required(2, string, "Plural name in paths."),
+});
+export type GroupResource = TypeOf<typeof GroupResource>;
+
+export const GroupVersionResource = message("GroupVersionResource", "A resource in one version.", {
+  group: required(1, string, "API group; empty for the core group."),
+  version: required(2, string, "Version within the group."),
+  resource: required(3, string, "Plural name in paths."),
+});
+export type GroupVersionResource = TypeOf<typeof GroupVersionResource>;
+
+export const GroupVersion = message("GroupVersion", "A group in one version.", {
+  group: required(1, string, "API group; empty for the core group."),
+  version: required(2, string, "Version within the group."),
+});
+export type GroupVersion = TypeOf<typeof GroupVersion>;

@@ -1,0 +1,22 @@
+// Choosing objects by their labels.
+import { type TypeOf, list, map, optional, required, string } from "#schema";
+import { merged } from "../extras.ts";
+import { message } from "./package.ts";
+
+export const LabelSelectorRequirement = message("LabelSelectorRequirement", "One condition on one label.", {
+  key: required(1, string, "The label in question.", merged("key")),
+  operator: required(2, string, "In, NotIn, Exists or DoesNotExist."),
+  values: optional(3, list(string), "What the label may or may not be; empty for the existence operators."),
+});
+export type LabelSelectorRequirement = TypeOf<typeof LabelSelectorRequirement>;
+
+export const LabelSelector = message(
+  "LabelSelector",
+  "All conditions must hold; an empty selector matches everything, an absent one nothing.",
+  {
+    matchLabels: optional(1, map(string), "Labels that must have exactly these values."),
+    matchExpressions: optional(2, list(LabelSelectorRequirement), "Further conditions."),
+  },
+  { atomic: true },
+);
+export type LabelSelector = TypeOf<typeof LabelSelector>;

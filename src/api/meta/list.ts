@@ -1,0 +1,38 @@
+// Lists: of one kind, or of anything.
+import { type Field, type Fields, type KindName, type ListOf, type Message, type TypeOf, embedded, list, rawExtension, required } from "#schema";
+import { ListMeta } from "./object-meta.ts";
+import { kind } from "./package.ts";
+
+/** A declaration of a top-level kind. */
+export type Kind<K extends string = string, F extends Fields = Fields> = Message<F> & { readonly kind: KindName & { readonly kind: K } };
+
+export type ListKind<K extends string, F extends Fields> = Kind<
+  `${K}List`,
+  { readonly metadata: Field<typeof ListMeta, "embedded">; readonly items: Field<ListOf<Message<F>>, "required"> }
+>;
+
+const lists = new WeakMap<Message, Message>();
+
+/** The list of a kind, made once. */
+export function listOf<K extends string, F extends Fields>(of: Kind<K, F>): ListKind<K, F> {
+  const name = `${of.name}List`;
+  const made = lists.get(of) ?? {
+    ...of,
+    name,
+    doc: `A list of ${of.name} objects.`,
+    fields: {
+      metadata: embedded(1, ListMeta, "Position and version of the list."),
+      items: required(2, list(of), "The objects."),
+    },
+    more: {},
+    kind: { ...of.kind, kind: `${of.kind.kind}List` },
+  };
+  lists.set(of, made);
+  return made as ListKind<K, F>;
+}
+
+export const List = kind("List", "Objects of any kinds, as tools pass them around.", {
+  metadata: embedded(1, ListMeta, "Position and version of the list."),
+  items: required(2, list(rawExtension), "The objects."),
+});
+export type List = TypeOf<typeof List>;

@@ -1,0 +1,9 @@
+// One frame of a watch.
+import { type TypeOf, embedded, rawExtension, required, string } from "#schema";
+import { message } from "./package.ts";
+
+export const WatchEvent = message("WatchEvent", "A change, or a mark in the stream.", {
+  type: required(1, string, "ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."),
+  object: embedded(2, rawExtension, "The object after the change (before it, for DELETED), or a Status for ERROR.", { published: "required" }),
+});
+export type WatchEvent = TypeOf<typeof WatchEvent>;
