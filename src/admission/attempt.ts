@@ -1,0 +1,39 @@
+// What admission sees of a request: an attempt to change something, before it happens.
+import type { FieldError } from "#base";
+
+export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
+
+/** The identity behind an attempt. */
+export interface Actor {
+  readonly name: string;
+  readonly uid?: string | undefined;
+  readonly groups: readonly string[];
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+}
+
+export interface Attempt {
+  readonly operation: Operation;
+  /** The group is the name on the wire. */
+  readonly resource: { readonly group: string; readonly version: string; readonly resource: string };
+  readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly user: Actor;
+  readonly dryRun: boolean;
+  /** The object as it would be stored; mutating plugins change it in place. Absent on deletion. */
+  readonly object: Record<string, unknown> | undefined;
+  readonly oldObject: Record<string, unknown> | undefined;
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Says something to the client without refusing. */
+  warn(text: string): void;
+}
+
+export interface AdmissionPlugin {
+  readonly name: string;
+  readonly handles: readonly Operation[];
+  /** Changes the attempt's object, or throws an ApiError to refuse. */
+  mutate?(attempt: Attempt): Promise<void>;
+  /** Looks without changing: field errors refuse as Invalid, an ApiError as itself. */
+  validate?(attempt: Attempt): Promise<readonly FieldError[]>;
+}

@@ -1,0 +1,105 @@
+// What is special about a kind. Every hook is optional: silence means the ordinary thing.
+import type { FieldError } from "#base";
+import type { ObjectMeta } from "#api";
+import type { Dialect } from "#dialect";
+import type { KindName, Message } from "#schema";
+
+export interface ApiObject {
+  apiVersion: string;
+  kind: string;
+  metadata: ObjectMeta;
+}
+export type KindSchema = Message & { readonly kind: KindName };
+
+/** A version under which the kind is served. Without conversions it is the stored shape itself. */
+export interface Served<T extends ApiObject = ApiObject> {
+  readonly schema: KindSchema;
+  toHub?(served: ApiObject): T;
+  fromHub?(hub: T): ApiObject;
+}
+
+/** What hooks may know about the request. */
+export interface Circumstances {
+  readonly dialect: Dialect;
+  readonly now: Date;
+  readonly user: string;
+  readonly dryRun: boolean;
+  /** Index into `served` of the version the client speaks; hooks rarely care. */
+  readonly served: Served;
+  /** Server settings that change what is allowed. */
+  readonly settings: RegistrySettings;
+}
+export interface RegistrySettings {
+  readonly allowPrivileged: boolean;
+  readonly eventTtlSeconds: number;
+}
+
+export interface Column<T> {
+  readonly name: string;
+  readonly type: "string" | "integer" | "number" | "boolean" | "date";
+  readonly format?: string;
+  readonly doc: string;
+  /** 0 is shown always, higher ones with `-o wide`. */
+  readonly priority?: number;
+  cell(obj: T, now: Date): string | number | boolean;
+}
+
+/** A write that goes through `…/name/<subresource>` and touches only part of the object. */
+export interface PartSubresource<T extends ApiObject> {
+  /** Makes the object to store from what the client sent and what is there. */
+  merge(sent: T, old: T, about: Circumstances): T;
+  validate?(obj: T, old: T, about: Circumstances): FieldError[];
+  readonly verbs?: readonly ("get" | "update" | "patch")[];
+  /** Top-level fields that a write through here never owns in managed fields. */
+  readonly resets?: readonly string[];
+}
+
+export interface Strategy<T extends ApiObject = ApiObject> {
+  /** Plural, lower case, as in paths. */
+  readonly resource: string;
+  readonly singular: string;
+  readonly shortNames?: readonly string[];
+  readonly categories?: readonly string[];
+  readonly scope: "Namespaced" | "Cluster";
+  /** The one stored shape. */
+  readonly hub: KindSchema;
+  readonly served?: readonly Served<T>[];
+  /** Where the keys stand in the store when that is not the resource's name. */
+  readonly storagePath?: string;
+  readonly verbs?: readonly Verb[];
+  /** A PUT to a name that does not exist creates it. */
+  readonly createOnUpdate?: boolean;
+  /** An update without a resourceVersion is refused. */
+  readonly conditionalUpdate?: boolean;
+  /** Changes of anything but metadata and status count up metadata.generation. */
+  readonly generation?: boolean;
+  /** Has a status that only `/status` writes: what creation makes of a status that was sent along. */
+  readonly status?: "cleared" | "kept";
+  readonly defaultGraceSeconds?: number;
+
+  defaults?(obj: T, about: Circumstances): void;
+  prepareForCreate?(obj: T, about: Circumstances): void;
+  prepareForUpdate?(obj: T, old: T, about: Circumstances): void;
+  /** What is wrong with a new object beyond its metadata and its schema. */
+  validate?(obj: T, about: Circumstances): FieldError[];
+  /** What is wrong with a change; objects are also validated as new ones when this is absent. */
+  validateUpdate?(obj: T, old: T, about: Circumstances): FieldError[];
+  warnings?(obj: T, old: T | undefined, about: Circumstances): string[];
+  /** Says why a name cannot be, or nothing. Default: a DNS subdomain. */
+  validateName?(name: string): string | undefined;
+  /** Seconds of grace a deletion gives, from what was asked and what the object says; undefined deletes at once. */
+  graceSeconds?(obj: T, asked: number | undefined, about: Circumstances): number | undefined;
+  /** Fields that selectors may name, beside metadata.name and metadata.namespace. */
+  fields?(obj: T): Record<string, string>;
+  /** Names those fields have in a served version where they differ. */
+  readonly fieldAliases?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  ttlSeconds?(obj: T, about: Circumstances): number;
+  readonly columns?: readonly Column<T>[];
+  readonly subresources?: Readonly<Record<string, PartSubresource<T>>>;
+}
+
+export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch";
+export const allVerbs: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+
+/** Makes a strategy with its type parameter checked, and forgets the parameter for lists of strategies. */
+export const strategy = <T extends ApiObject>(given: Strategy<T>): Strategy => given as unknown as Strategy;
