@@ -1,0 +1,35 @@
+// A node:test reporter: prints failures in full (and every test of the slow suites), and notes each result as a line of JSON
+// in the file ORCH_TEST_RESULTS, from which scripts/test.mjs counts.
+import { appendFileSync } from "node:fs";
+import { relative } from "node:path";
+import { inspect } from "node:util";
+
+const verbose = process.env.ORCH_TEST_VERBOSE === "1";
+const note = (line) => process.env.ORCH_TEST_RESULTS && appendFileSync(process.env.ORCH_TEST_RESULTS, `${JSON.stringify(line)}\n`);
+
+export default async function* report(events) {
+  const above = [];
+  for await (const { type, data } of events) {
+    const where = data?.file ? relative(process.cwd(), data.file) : "";
+    if (type === "test:start") above[data.nesting] = data.name;
+    if (type === "test:dequeue" && data.nesting === 0) note({ started: data.name, file: where });
+    if (type === "test:stdout" || type === "test:stderr") yield data.message;
+    if (type !== "test:pass" && type !== "test:fail") continue;
+    const name = [...above.slice(0, data.nesting), data.name].join(" › ");
+    const reason = data.skip ?? data.todo;
+    const result = type === "test:fail" && data.todo === undefined ? "failed" : reason === undefined ? "passed" : "skipped";
+    const isGroup = data.details?.type === "suite";
+    if (isGroup && result !== "failed") continue;
+    // A group or parent that failed only because something inside it did is not a failure of its own.
+    if (result === "failed" && data.details?.error?.failureType === "subtestsFailed") continue;
+    note({ result, name, file: where, ...(result === "skipped" && { reason: typeof reason === "string" ? reason : "no reason given" }) });
+    if (result === "failed") yield `✖ ${name}  (${where}:${data.line ?? 0})\n${indent(errorText(data.details?.error))}\n`;
+    else if (verbose) yield `${result === "passed" ? "✔" : "–"} ${name} (${Math.round(data.details?.duration_ms ?? 0)} ms)${typeof reason === "string" ? `: ${reason}` : ""}\n`;
+  }
+}
+
+function errorText(error) {
+  const cause = error?.cause ?? error;
+  return cause?.code === "ERR_ASSERTION" ? cause.stack : inspect(cause, { depth: 8 });
+}
+const indent = (text) => text.replace(/^/gm, "    ");

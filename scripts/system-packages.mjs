@@ -1,0 +1,32 @@
+// The system packages that tests against real programs need: installed through apt where we may, named where we may not.
+// Tests ask for a program with `needs()` from the test kit and are skipped with the reason when it is absent.
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+const packages = JSON.parse(readFileSync(new URL("system-packages.json", import.meta.url), "utf8"));
+const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/sbin"];
+const present = (program) => (program.startsWith("/") ? existsSync(program) : folders.some((folder) => existsSync(join(folder, program))));
+
+export const missingPackages = () => Object.keys(packages).filter((name) => !packages[name].every(present));
+
+/** Installs what is missing if this is root on a machine with apt; otherwise says how to. */
+export function installSystemPackages() {
+  const missing = missingPackages();
+  if (missing.length === 0) return;
+  const command = `apt-get install -y --no-install-recommends ${missing.join(" ")}`;
+  if (process.platform !== "linux" || !existsSync("/usr/bin/apt-get")) return console.error(`Missing on this machine, so some tests are skipped: ${missing.join(", ")}`);
+  if (process.getuid?.() !== 0 || process.env.ORCH_NO_APT) return console.error(`Some tests are skipped; to run them too: sudo ${command}`);
+  console.error(`Installing system packages: ${missing.join(", ")}`);
+  apt(["update", "-qq"]);
+  if (apt(command.split(" ").slice(1))) return;
+  for (const name of missing) apt(["install", "-y", "-qq", "--no-install-recommends", name]);
+  const still = missingPackages();
+  if (still.length) console.error(`Could not be installed, so some tests are skipped: ${still.join(", ")}`);
+}
+
+function apt(args) {
+  const { status, stderr } = spawnSync("apt-get", args, { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" }, encoding: "utf8", maxBuffer: 64 << 20 });
+  if (status !== 0) console.error(`apt-get ${args[0]}: ${String(stderr).trim().split("\n").slice(-3).join("\n")}`);
+  return status === 0;
+}

@@ -1,0 +1,113 @@
+// npm test [-- pattern]: sets everything up on a fresh clone, then runs every check and test. A pattern picks the test files
+// whose path contains it, else the tests whose name matches it. The last line is the count; skipped tests are listed above it.
+import { spawn } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { checks } from "./checks.mjs";
+import { build, filesUnder, install, root, runtime } from "./setup.mjs";
+import { installSystemPackages } from "./system-packages.mjs";
+
+// The limits add up to less than the half hour that the whole of CI may take.
+const suites = [
+  { name: "unit", files: ["test/architecture.test.ts", ...filesUnder("src", ".test.ts")], args: ["--test-isolation=none", "--test-force-exit"], minutes: 3, verbose: false },
+  { name: "conformance", files: filesUnder("test/conformance", ".test.ts"), args: ["--test-concurrency=2"], minutes: 5, verbose: false },
+  { name: "e2e", files: filesUnder("test/e2e", ".test.ts"), args: ["--test-concurrency=1"], minutes: 10, verbose: true },
+  { name: "robustness", files: filesUnder("test/robustness", ".test.ts"), args: ["--test-concurrency=1"], minutes: 6, verbose: true },
+];
+
+const pattern = process.argv[2];
+const results = [];
+const note = (result, name) => results.push({ result, name, file: "" });
+
+install();
+note(build() ? "passed" : "failed", "build");
+if (pattern === undefined) {
+  for (const { name, run } of checks) {
+    const began = performance.now();
+    const good = run();
+    note(good ? "passed" : "failed", name);
+    console.log(`${good ? "✔" : "✖"} ${name} (${seconds(began)})`);
+  }
+}
+const chosen = choose(pattern);
+if (chosen.some(({ name }) => name !== "unit")) installSystemPackages();
+for (const suite of chosen) await runSuite(suite);
+finish();
+
+function choose(wanted) {
+  const all = suites.filter(({ files }) => files.length > 0);
+  if (wanted === undefined) return all;
+  const byPath = all.map((suite) => ({ ...suite, files: suite.files.filter((file) => file.includes(wanted)) })).filter(({ files }) => files.length > 0);
+  return byPath.length > 0 ? byPath : all.map((suite) => ({ ...suite, args: [...suite.args, `--test-name-pattern=${wanted}`] }));
+}
+
+async function runSuite({ name, files, args, minutes, verbose }) {
+  const began = performance.now();
+  const folder = mkdtempSync(join(tmpdir(), "orch-test-"));
+  const notes = join(folder, "results");
+  writeFileSync(notes, "");
+  const env = { ...process.env, ORCH_TEST_RESULTS: notes, ORCH_TEST_VERBOSE: verbose ? "1" : "0" };
+  delete env.NODE_TEST_CONTEXT;
+  const reporter = new URL("reporter.mjs", import.meta.url).href;
+  const child = spawn(runtime(), ["--conditions=orch-source", "--test", `--test-reporter=${reporter}`, ...args, ...files], {
+    cwd: root,
+    env,
+    stdio: ["ignore", "inherit", "inherit"],
+    detached: true,
+  });
+  const stop = (signal) => {
+    try {
+      process.kill(-child.pid, signal);
+    } catch {
+      // It has ended already.
+    }
+  };
+  const interrupt = () => {
+    stop("SIGTERM");
+    process.exit(130);
+  };
+  process.once("SIGINT", interrupt);
+  process.once("SIGTERM", interrupt);
+  let late = false;
+  const timer = setTimeout(() => {
+    late = true;
+    stop("SIGKILL");
+  }, minutes * 60_000);
+  const code = await new Promise((resolve) => child.on("exit", resolve));
+  clearTimeout(timer);
+  process.off("SIGINT", interrupt);
+  process.off("SIGTERM", interrupt);
+  const lines = readFileSync(notes, "utf8")
+    .split("\n")
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+  rmSync(folder, { recursive: true });
+  const found = lines.filter(({ result }) => result);
+  const last = lines.findLast(({ started }) => started);
+  if (late) found.push({ result: "failed", name: `${name} tests took longer than ${minutes} minutes; the last one started was "${last?.started}"`, file: last?.file ?? "" });
+  else if (code !== 0 && !found.some(({ result }) => result === "failed"))
+    found.push({ result: "failed", name: `${name} tests ended with exit code ${code}`, file: last?.file ?? "" });
+  results.push(...found);
+  console.log(`${found.some(({ result }) => result === "failed") ? "✖" : "✔"} ${name}: ${count(found)} (${seconds(began)})`);
+}
+
+function finish() {
+  const failed = results.filter(({ result }) => result === "failed");
+  const skipped = results.filter(({ result }) => result === "skipped");
+  if (failed.length) console.log(`\nFailed:\n${failed.map(line).join("\n")}`);
+  if (skipped.length) console.log(`\nSkipped:\n${skipped.map(line).join("\n")}`);
+  console.log(`\n${count(results)}`);
+  process.exitCode = failed.length ? 1 : 0;
+}
+
+function line({ name, file, reason }) {
+  return `  ${name}${file && ` (${file})`}${reason ? `: ${reason}` : ""}`;
+}
+function count(list) {
+  const number = (wanted) => list.filter(({ result }) => result === wanted).length;
+  return `${number("passed")} passed, ${number("failed")} failed, ${number("skipped")} skipped`;
+}
+function seconds(since) {
+  return `${((performance.now() - since) / 1000).toFixed(1)} s`;
+}

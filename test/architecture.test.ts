@@ -1,0 +1,25 @@
+// The architecture is a test: rooms in order, one door each, names in one place, files of a readable size.
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+import { rulesFor, type Source } from "./architecture/rules.ts";
+
+const root = join(import.meta.dirname, "..");
+const { dependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { dependencies: Record<string, string> };
+const rules = rulesFor(Object.keys(dependencies));
+
+function sources(): readonly Source[] {
+  const read = (folder: string): string[] =>
+    readdirSync(join(root, folder), { recursive: true, withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [join(entry.parentPath, entry.name)] : []));
+  return ["src", "test", "bench", "scripts"]
+    .flatMap(read)
+    .filter((path) => /\.(ts|mjs)$/.test(path) && !path.startsWith(join(root, "test", "architecture")))
+    .map((path) => ({ file: path.slice(root.length + 1), text: readFileSync(path, "utf8") }));
+}
+
+const all = sources();
+for (const { name, breaches, example } of rules) {
+  test(name, () => assert.equal(all.flatMap(breaches).join("\n"), ""));
+  test(`a breach is noticed: ${name}`, () => assert.equal(breaches(example).length, 1));
+}

@@ -1,0 +1,157 @@
+// The architecture as rules over source text. Each rule carries a source that breaks it, so that a rule which has stopped
+// working is noticed.
+
+export interface Source {
+  /** The path from the package's root, such as `src/store/store.ts`. */
+  readonly file: string;
+  readonly text: string;
+}
+
+export interface Rule {
+  readonly name: string;
+  /** What is wrong with one file; empty when nothing is. */
+  readonly breaches: (source: Source) => readonly string[];
+  readonly example: Source;
+}
+
+/** The rooms in order: a room imports only rooms listed before it. */
+export const rooms = [
+  "base",
+  "dialect",
+  "schema",
+  "options",
+  "api",
+  "http",
+  "store",
+  "client",
+  "cri",
+  "watchcache",
+  "cel",
+  "authn",
+  "authz",
+  "admission",
+  "audit",
+  "fairness",
+  "registry",
+  "apiserver",
+  "controllers",
+  "scheduler",
+  "nodeagent",
+  "ui",
+  "bin",
+] as const;
+
+const serverOnly = ["store", "watchcache", "admission", "fairness", "registry", "apiserver"];
+const clientsOfTheApi = ["controllers", "scheduler", "nodeagent"];
+
+const maximumLines = 500;
+
+export const roomOf = (file: string): string | undefined => /^src\/(\w+)\//.exec(file)?.[1];
+const isTest = (file: string): boolean => /\.(test|contract)\.ts$|^test\/|\/(testdata|fixtures|golden)\//.test(file);
+const importsOf = (text: string): string[] => [...text.matchAll(/(?:\bfrom|^\s*import|\bimport\()\s*"([^"\n]+)"/gm)].map((found) => found[1]!);
+const linesWith = ({ file, text }: Source, pattern: RegExp): string[] =>
+  text.split("\n").flatMap((line, index) => (pattern.test(line) ? [`${file}:${index + 1}: ${line.trim().slice(0, 120)}`] : []));
+
+/** Makes the rules; `dependencies` are the packages that shipped code may import. */
+export function rulesFor(dependencies: readonly string[]): readonly Rule[] {
+  return [
+    {
+      name: "every file below src is in a room of the list",
+      breaches: ({ file }) => (file.startsWith("src/") && !rooms.some((room) => room === roomOf(file)) ? [file] : []),
+      example: { file: "src/cellar/wine.ts", text: "" },
+    },
+    {
+      name: "a room imports only rooms listed before it",
+      breaches: ({ file, text }) => {
+        const place = rooms.findIndex((room) => room === roomOf(file));
+        if (place < 0) return [];
+        return importsOf(text)
+          .filter((to) => to.startsWith("#") && to !== "#kit")
+          .filter((to) => {
+            const target = rooms.findIndex((room) => `#${room}` === to);
+            return target < 0 || target > place || (target === place && !isTest(file));
+          })
+          .map((to) => `${file} imports ${to}`);
+      },
+      example: { file: "src/store/a.ts", text: 'import { x } from "#registry";' },
+    },
+    {
+      name: "agent, scheduler and controllers see the cluster through the client only",
+      breaches: ({ file, text }) =>
+        clientsOfTheApi.includes(roomOf(file) ?? "") && !isTest(file)
+          ? importsOf(text)
+              .filter((to) => serverOnly.some((room) => to === `#${room}`))
+              .map((to) => `${file} imports ${to}`)
+          : [],
+      example: { file: "src/nodeagent/a.ts", text: 'import { x } from "#store";' },
+    },
+    {
+      name: "a relative import stays in its room",
+      breaches: ({ file, text }) => {
+        const room = roomOf(file);
+        return importsOf(text)
+          .filter((to) => to.startsWith("."))
+          .filter((to) => room !== undefined && !new URL(to, `file:///${file}`).pathname.startsWith(`/src/${room}/`))
+          .map((to) => `${file} imports ${to}`);
+      },
+      example: { file: "src/store/sqlite/a.ts", text: 'import { x } from "../../base/clock.ts";' },
+    },
+    {
+      name: "only tests import the test kit",
+      breaches: ({ file, text }) => (!isTest(file) && !file.startsWith("bench/") && importsOf(text).includes("#kit") ? [file] : []),
+      example: { file: "src/store/a.ts", text: 'import { golden } from "#kit";' },
+    },
+    {
+      name: "shipped code imports only declared dependencies",
+      breaches: ({ file, text }) =>
+        !file.startsWith("src/") || isTest(file)
+          ? []
+          : importsOf(text)
+              .filter((to) => !/^[.#]|^node:/.test(to))
+              .filter((to) => !dependencies.includes(to.startsWith("@") ? to.split("/").slice(0, 2).join("/") : to.split("/")[0]!))
+              .map((to) => `${file} imports ${to}`),
+      example: { file: "src/store/a.ts", text: 'import fc from "fast-check";' },
+    },
+    {
+      name: "doors list what they open",
+      breaches: (source) => linesWith(source, /^export \*/),
+      example: { file: "src/store/index.ts", text: 'export * from "./store.ts";' },
+    },
+    {
+      name: "only dialect/ spells product names",
+      breaches: (source) =>
+        source.file.startsWith("src/") && roomOf(source.file) !== "dialect" && !isTest(source.file)
+          ? linesWith(source, /orch\.io|k8s\.io|kubernetes|kubelet|kubectl|\bkube-/i)
+          : [],
+      example: { file: "src/authz/a.ts", text: 'const group = "rbac.authorization.k8s.io";' },
+    },
+    {
+      name: `a file has at most ${maximumLines} lines, declarations of kinds excepted`,
+      breaches: ({ file, text }) => {
+        const lines = text.split("\n").length - 1;
+        return lines > maximumLines && roomOf(file) !== "api" ? [`${file} has ${lines}`] : [];
+      },
+      example: { file: "src/store/a.ts", text: "\n".repeat(maximumLines + 1) },
+    },
+    {
+      name: "a file opens with what it is",
+      breaches: ({ file, text }) => (file.startsWith("src/") && !isTest(file) && !file.endsWith("/index.ts") && !/^(#!.*\n)?\/[/*]/.test(text) ? [file] : []),
+      example: { file: "src/store/a.ts", text: "export const x = 1;" },
+    },
+    {
+      name: "nothing is left for later in a comment",
+      breaches: (source) => linesWith(source, /\b(TODO|FIXME|XXX|HACK)\b/),
+      example: { file: "src/store/a.ts", text: `// ${"TO"}DO: write this` },
+    },
+    {
+      name: "no test is left out by hand",
+      breaches: (source) => (/\.(test|contract)\.ts$/.test(source.file) ? linesWith(source, /\b(test|it|describe|suite)\.(only|skip|todo)\(|\b(only|skip|todo): true\b/) : []),
+      example: { file: "src/store/a.test.ts", text: `test.${"only"}("x", () => {});` },
+    },
+    {
+      name: "no path of somebody's machine",
+      breaches: (source) => linesWith(source, isTest(source.file) ? /(?<![\w.}])\/(work|home|Users)\// : /(?<![\w.}])\/(work|home|Users|tmp|root)\//),
+      example: { file: "src/store/a.ts", text: `const folder = "/${"home"}/me/x";` },
+    },
+  ];
+}
