@@ -1,0 +1,2 @@
+export { golden } from "./golden.ts";
+export { needs, programPath } from "./needs.ts";
