@@ -31,7 +31,7 @@ if (pattern === undefined) {
   }
 }
 const chosen = choose(pattern);
-if (chosen.some(({ name }) => name !== "unit")) installSystemPackages();
+installSystemPackages();
 for (const suite of chosen) await runSuite(suite);
 finish();
 

@@ -1,6 +1,6 @@
 // The architecture is a test: rooms in order, one door each, names in one place, files of a readable size.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { rulesFor, type Source } from "./architecture/rules.ts";
@@ -13,6 +13,7 @@ function sources(): readonly Source[] {
   const read = (folder: string): string[] =>
     readdirSync(join(root, folder), { recursive: true, withFileTypes: true }).flatMap((entry) => (entry.isFile() ? [join(entry.parentPath, entry.name)] : []));
   return ["src", "test", "bench", "scripts"]
+    .filter((folder) => existsSync(join(root, folder)))
     .flatMap(read)
     .filter((path) => /\.(ts|mjs)$/.test(path) && !path.startsWith(join(root, "test", "architecture")))
     .map((path) => ({ file: path.slice(root.length + 1), text: readFileSync(path, "utf8") }));
