@@ -4,3 +4,7 @@ export { type Handler, type Step, pipeline } from "./pipeline.ts";
 export { type MediaType, parseAccept, parseMediaType } from "./media-type.ts";
 export { type Listener, type ListenerOptions, listen } from "./listener.ts";
 export { type Injected, type Injection, inject } from "./inject.ts";
+export { type GrpcCallOptions, type GrpcChannel, type GrpcChannelOptions, type GrpcMethod, grpcChannel } from "./grpc/channel.ts";
+export type { TlsMaterial } from "./grpc/connection.ts";
+export { type GrpcCode, GrpcError } from "./grpc/status.ts";
+export type { GrpcStream } from "./grpc/stream.ts";

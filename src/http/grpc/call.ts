@@ -1,0 +1,138 @@
+// One call on one HTTP/2 stream: bytes in, bytes out, and exactly one end. No event of the stream is left unhandled.
+import { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders, constants } from "node:http2";
+import { FrameReader, framed } from "./frames.ts";
+import { GrpcError, statusOf, statusOfPlainHttp, statusOfReset } from "./status.ts";
+
+export interface CallHandlers {
+  message(bytes: Uint8Array): void;
+  /** Called once, last; without an error the call ended with OK. */
+  closed(error: GrpcError | undefined): void;
+}
+
+/** What the wire half of a call can do. */
+export interface RunningCall {
+  readonly endpoint: string;
+  /** Sends one message; false means: wait for drained() before sending more. */
+  write(message: Uint8Array): boolean;
+  drained(): Promise<void>;
+  /** Says that no more messages will be sent. */
+  end(message?: Uint8Array): void;
+  /** Ends the call at once with this error. */
+  cancel(error: GrpcError): void;
+  pause(): void;
+  resume(): void;
+}
+
+export interface CallStart {
+  readonly endpoint: string;
+  readonly headers: Record<string, string>;
+  readonly maxMessageBytes: number;
+  /** Called whenever the server shows that it lives. */
+  readonly heard: () => void;
+}
+
+/** Opens the stream. A session that can take no more calls throws an unprocessed UNAVAILABLE. */
+export function startCall(session: ClientHttp2Session, start: CallStart, handlers: CallHandlers): RunningCall {
+  const { endpoint } = start;
+  const stream = openStream(session, start);
+  const reader = new FrameReader(start.maxMessageBytes);
+  let status: ReturnType<typeof statusOf>;
+  let plain: ReturnType<typeof statusOfPlainHttp>;
+  let answered = false;
+  let over = false;
+
+  const finish = (error: GrpcError | undefined): void => {
+    if (over) return;
+    over = true;
+    handlers.closed(error);
+  };
+  const cancel = (error: GrpcError): void => {
+    if (over) return;
+    finish(error);
+    stream.close(constants.NGHTTP2_CANCEL);
+    stream.resume();
+  };
+
+  stream.on("response", (headers: IncomingHttpHeaders) => {
+    answered = true;
+    start.heard();
+    status = statusOf(headers);
+    plain = status ? undefined : statusOfPlainHttp(headers);
+  });
+  stream.on("trailers", (headers: IncomingHttpHeaders) => {
+    start.heard();
+    status = statusOf(headers) ?? status;
+  });
+  stream.on("data", (chunk: Buffer) => {
+    start.heard();
+    if (over || plain) return;
+    try {
+      for (const message of reader.push(chunk)) if (!over) handlers.message(message);
+    } catch (error) {
+      cancel(error instanceof GrpcError ? error : new GrpcError("INTERNAL", `a message could not be read: ${(error as Error).message}`, { endpoint, cause: error }));
+    }
+  });
+  let failure: NodeJS.ErrnoException | undefined;
+  stream.on("error", (error: Error) => {
+    failure ??= error;
+  });
+  stream.on("frameError", () => {});
+  stream.on("aborted", () => {});
+  stream.on("close", () => {
+    if (over) return;
+    if (status) finish(ended(status, reader.empty, endpoint));
+    else if (plain) finish(new GrpcError(plain.code, plain.detail, { endpoint }));
+    else finish(broken(stream, session, failure, answered, endpoint));
+  });
+
+  return {
+    endpoint,
+    write: (message) => over || stream.destroyed || stream.write(framed(message)),
+    drained: () =>
+      new Promise((resolve) => {
+        if (over || stream.destroyed || !stream.writableNeedDrain) return resolve();
+        const done = (): void => {
+          stream.off("drain", done);
+          stream.off("close", done);
+          resolve();
+        };
+        stream.on("drain", done);
+        stream.on("close", done);
+      }),
+    end: (message) => {
+      if (over || stream.destroyed || stream.writableEnded) return;
+      if (message) stream.end(framed(message));
+      else stream.end();
+    },
+    cancel,
+    pause: () => void stream.pause(),
+    resume: () => void stream.resume(),
+  };
+}
+
+function openStream(session: ClientHttp2Session, { headers, endpoint }: CallStart): ClientHttp2Stream {
+  try {
+    return session.request(headers, { endStream: false });
+  } catch (error) {
+    throw new GrpcError("UNAVAILABLE", `the connection to ${endpoint} takes no more calls`, { unprocessed: true, endpoint, cause: error });
+  }
+}
+
+function ended(status: NonNullable<ReturnType<typeof statusOf>>, whole: boolean, endpoint: string): GrpcError | undefined {
+  if (status.code !== "OK") return new GrpcError(status.code, status.detail, { endpoint });
+  return whole ? undefined : new GrpcError("INTERNAL", "the stream ended in the middle of a message", { endpoint });
+}
+
+// A stream that closed without a status: reset by the server, or lost with its connection.
+function broken(stream: ClientHttp2Stream, session: ClientHttp2Session, failure: NodeJS.ErrnoException | undefined, answered: boolean, endpoint: string): GrpcError {
+  const reset = stream.rstCode ?? 0;
+  const code = failure?.code ?? "";
+  // A stream that never got a number was never sent; one behind the server's GOAWAY was refused.
+  const unsent = stream.id === undefined || (reset === constants.NGHTTP2_REFUSED_STREAM && !answered) || code === "ERR_HTTP2_GOAWAY_SESSION";
+  const sessionGone = session.destroyed || code === "ERR_HTTP2_SESSION_ERROR" || code.startsWith("ECONN") || code === "EPIPE" || code === "ETIMEDOUT";
+  if (unsent || sessionGone || (!answered && reset === constants.NGHTTP2_CANCEL) || reset === constants.NGHTTP2_NO_ERROR) {
+    return new GrpcError("UNAVAILABLE", `the connection to ${endpoint} was lost${failure ? `: ${failure.message}` : ""}`, { unprocessed: unsent, endpoint, cause: failure });
+  }
+  const { detail, code: status, unprocessed } = statusOfReset(reset);
+  return new GrpcError(status, detail, { endpoint, cause: failure, unprocessed: unprocessed ?? false });
+}

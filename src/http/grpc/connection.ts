@@ -1,0 +1,235 @@
+// One endpoint and the HTTP/2 session to it: made when first needed, made again after it is lost, with growing pauses while it fails.
+import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
+import { connect as connectPlain, isIP, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
+import type { Clock } from "#base";
+import { GrpcError } from "./status.ts";
+
+/** What a TLS connection needs: PEM text. Given as a function it is asked anew for every connection, so that files may change. */
+export interface TlsMaterial {
+  readonly ca?: string | Uint8Array;
+  readonly cert?: string | Uint8Array;
+  readonly key?: string | Uint8Array;
+  /** The name the server's certificate must carry, when it is not the endpoint's host. */
+  readonly serverName?: string;
+}
+
+export interface ConnectionSettings {
+  readonly tls: TlsMaterial | (() => TlsMaterial | Promise<TlsMaterial>) | undefined;
+  readonly clock: Clock;
+  readonly connectMilliseconds: number;
+  /** Pauses between failed attempts: the first, and the longest. */
+  readonly backOff: { readonly firstMilliseconds: number; readonly mostMilliseconds: number };
+  /** Asks for a sign of life after this much silence while calls are open; a server that gives none in time is given up. */
+  readonly keepAlive: { readonly everyMilliseconds: number; readonly answerMilliseconds: number } | undefined;
+}
+
+const streamWindowBytes = 4 << 20;
+const sessionWindowBytes = 16 << 20;
+
+export class Connection {
+  readonly endpoint: string;
+  /** The authority that requests name. */
+  readonly authority: string;
+  readonly secure: boolean;
+  readonly #url: URL;
+  readonly #settings: ConnectionSettings;
+  #session: ClientHttp2Session | undefined;
+  #connecting: Promise<ClientHttp2Session> | undefined;
+  readonly #sockets = new Set<Socket>();
+  #failures = 0;
+  #proven = false;
+  #restUntil = 0;
+  #lastFailure: Error | undefined;
+  #heardAt = 0;
+  #open = 0;
+  #closed = false;
+
+  constructor(endpoint: string, settings: ConnectionSettings) {
+    this.endpoint = endpoint;
+    this.#url = new URL(endpoint);
+    if (!["http:", "https:", "unix:"].includes(this.#url.protocol)) throw new TypeError(`endpoint ${JSON.stringify(endpoint)} must start with http://, https:// or unix://`);
+    this.secure = this.#url.protocol === "https:";
+    this.authority = this.#url.protocol === "unix:" ? "localhost" : this.#url.host;
+    this.#settings = settings;
+  }
+
+  /** Until when new attempts are held back; in the past when none are. */
+  get restUntil(): number {
+    return this.#session ? 0 : this.#restUntil;
+  }
+
+  get lastFailure(): Error | undefined {
+    return this.#lastFailure;
+  }
+
+  /** Says that the server answered something: it lives, and its next loss starts with a short pause again. */
+  heard(): void {
+    this.#heardAt = this.#settings.clock.now();
+    this.#failures = 0;
+    this.#proven = true;
+  }
+
+  /** Counts calls, since the keep-alive asks only while there are some. */
+  opened(): void {
+    this.#open++;
+  }
+  released(): void {
+    this.#open--;
+  }
+
+  /** The session, connecting if need be. Everyone who waits shares one attempt. */
+  session(): Promise<ClientHttp2Session> {
+    if (this.#closed) return Promise.reject(new GrpcError("UNAVAILABLE", "the channel is closed", { unprocessed: true, endpoint: this.endpoint }));
+    if (this.#session) return Promise.resolve(this.#session);
+    this.#connecting ??= this.#connect().finally(() => {
+      this.#connecting = undefined;
+    });
+    return this.#connecting;
+  }
+
+  /** Ends the session and every call on it. */
+  close(): void {
+    this.#closed = true;
+    this.#session?.destroy();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  async #connect(): Promise<ClientHttp2Session> {
+    try {
+      const socket = await this.#socket();
+      const session = await this.#handshake(socket);
+      if (this.#closed) {
+        session.destroy();
+        throw new Error("the channel is closed");
+      }
+      this.#adopt(session);
+      return session;
+    } catch (error) {
+      this.#failed(error as Error);
+      throw new GrpcError("UNAVAILABLE", `cannot connect to ${this.endpoint}: ${(error as Error).message}`, { unprocessed: true, endpoint: this.endpoint, cause: error });
+    }
+  }
+
+  #failed(error: Error): void {
+    const { firstMilliseconds, mostMilliseconds } = this.#settings.backOff;
+    const pause = Math.min(mostMilliseconds, firstMilliseconds * 1.6 ** this.#failures++);
+    this.#restUntil = this.#settings.clock.now() + pause * (0.8 + 0.4 * Math.random());
+    this.#lastFailure = error;
+  }
+
+  async #socket(): Promise<Socket> {
+    const { tls } = this.#settings;
+    const material = this.secure ? await (typeof tls === "function" ? tls() : (tls ?? {})) : undefined;
+    const host = this.#url.hostname.replace(/^\[|\]$/g, "");
+    const port = Number(this.#url.port || (this.secure ? 443 : 80));
+    const socket =
+      this.#url.protocol === "unix:"
+        ? connectPlain({ path: decodeURIComponent(this.#url.pathname) })
+        : material
+          ? connectTls({
+              host,
+              port,
+              ALPNProtocols: ["h2"],
+              servername: material.serverName ?? (isIP(host) ? "" : host),
+              ...(material.ca && { ca: Buffer.from(material.ca) }),
+              ...(material.cert && { cert: Buffer.from(material.cert) }),
+              ...(material.key && { key: Buffer.from(material.key) }),
+            })
+          : connectPlain({ host, port });
+    socket.on("error", () => {});
+    this.#sockets.add(socket);
+    socket.once("close", () => this.#sockets.delete(socket));
+    socket.setNoDelay(true);
+    return this.#timed(socket, (resolve) => {
+      socket.once(material ? "secureConnect" : "connect", () => resolve(socket));
+    });
+  }
+
+  // Ready only when the server has sent its settings: a kernel accepts connections for a process that hangs.
+  #handshake(socket: Socket): Promise<ClientHttp2Session> {
+    const session = connectHttp2(`${this.secure ? "https" : "http"}://${this.authority}`, {
+      createConnection: () => socket,
+      settings: { enablePush: false, initialWindowSize: streamWindowBytes },
+      maxSessionMemory: 1024,
+      maxSendHeaderBlockLength: 1 << 16,
+    });
+    session.on("error", () => {});
+    session.on("frameError", () => {});
+    session.once("connect", () => session.setLocalWindowSize(sessionWindowBytes));
+    return this.#timed(socket, (resolve, reject) => {
+      session.once("error", reject);
+      session.once("close", () => reject(new Error("the server closed the connection")));
+      session.once("remoteSettings", () => resolve(session));
+    });
+  }
+
+  #timed<T>(socket: Socket, run: (resolve: (value: T) => void, reject: (error: Error) => void) => void): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const lost = (error?: unknown): void => fail(error instanceof Error ? error : new Error("the server closed the connection"));
+      const settle = (): void => {
+        stopTimer();
+        socket.off("error", lost);
+        socket.off("close", lost);
+      };
+      const fail = (error: Error): void => {
+        settle();
+        socket.destroy();
+        reject(error);
+      };
+      const stopTimer = this.#settings.clock.after(this.#settings.connectMilliseconds, () => fail(new Error(`no answer within ${this.#settings.connectMilliseconds} ms`)));
+      socket.once("error", lost);
+      socket.once("close", lost);
+      run((value) => {
+        settle();
+        resolve(value);
+      }, fail);
+    });
+  }
+
+  #adopt(session: ClientHttp2Session): void {
+    this.#session = session;
+    this.#heardAt = this.#settings.clock.now();
+    this.#proven = false;
+    const drop = (): void => {
+      if (this.#session === session) this.#session = undefined;
+    };
+    let lastError: Error | undefined;
+    session.on("error", (error: Error) => {
+      lastError = error;
+    });
+    // After GOAWAY the calls under way finish on the old session; new ones get a new session.
+    session.on("goaway", drop);
+    session.on("close", () => {
+      drop();
+      // Lost before it answered anything: counts as a failed attempt, or a broken server would be asked in a tight loop.
+      if (!this.#closed && !this.#proven) this.#failed(lastError ?? new Error("the server closed the connection"));
+    });
+    if (this.#settings.keepAlive) this.#watchOver(session, this.#settings.keepAlive);
+  }
+
+  #watchOver(session: ClientHttp2Session, { everyMilliseconds, answerMilliseconds }: NonNullable<ConnectionSettings["keepAlive"]>): void {
+    const { clock } = this.#settings;
+    let stop = (): void => {};
+    const look = (): void => {
+      if (session.destroyed) return;
+      if (this.#open === 0 || clock.now() - this.#heardAt < everyMilliseconds) {
+        stop = clock.after(everyMilliseconds, look);
+        return;
+      }
+      stop = clock.after(answerMilliseconds, () => session.destroy(new Error(`no sign of life within ${answerMilliseconds} ms`)));
+      try {
+        session.ping((error) => {
+          stop();
+          if (error || session.destroyed) return;
+          this.#heardAt = clock.now();
+          stop = clock.after(everyMilliseconds, look);
+        });
+      } catch {
+        // The session ended this very moment; its close event follows.
+      }
+    };
+    stop = clock.after(everyMilliseconds, look);
+    session.once("close", () => stop());
+  }
+}

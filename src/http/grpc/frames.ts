@@ -1,0 +1,57 @@
+// Messages on the wire: one byte of flags, four bytes of length, the message. Nothing longer than the limit is ever gathered.
+import { GrpcError } from "./status.ts";
+
+const headerBytes = 5;
+
+/** A message with its header in front. */
+export function framed(message: Uint8Array): Buffer {
+  const frame = Buffer.allocUnsafe(headerBytes + message.length);
+  frame[0] = 0;
+  frame.writeUInt32BE(message.length, 1);
+  frame.set(message, headerBytes);
+  return frame;
+}
+
+/** Cuts the bytes of a stream into messages. */
+export class FrameReader {
+  readonly #limit: number;
+  #chunks: Buffer[] = [];
+  #held = 0;
+  #needed = headerBytes;
+
+  constructor(maxMessageBytes: number) {
+    this.#limit = maxMessageBytes;
+  }
+
+  /** True between messages: the stream may end here. */
+  get empty(): boolean {
+    return this.#held === 0;
+  }
+
+  /** Takes bytes in and returns the messages they complete. Throws GrpcError for frames that cannot be. */
+  push(chunk: Buffer): Uint8Array[] {
+    this.#chunks.push(chunk);
+    this.#held += chunk.length;
+    if (this.#held < this.#needed) return [];
+    const bytes = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks, this.#held);
+    const messages: Uint8Array[] = [];
+    let at = 0;
+    for (;;) {
+      const left = bytes.length - at;
+      if (left < headerBytes) {
+        this.#needed = headerBytes;
+        break;
+      }
+      const length = bytes.readUInt32BE(at + 1);
+      if (bytes[at] !== 0) throw new GrpcError("INTERNAL", "the server sent a compressed message, which was not offered");
+      if (length > this.#limit) throw new GrpcError("RESOURCE_EXHAUSTED", `the server sent a message of ${length} bytes; at most ${this.#limit} are taken`);
+      this.#needed = headerBytes + length;
+      if (left < this.#needed) break;
+      messages.push(bytes.subarray(at + headerBytes, at + this.#needed));
+      at += this.#needed;
+    }
+    this.#held = bytes.length - at;
+    this.#chunks = this.#held ? [at ? bytes.subarray(at) : bytes] : [];
+    return messages;
+  }
+}

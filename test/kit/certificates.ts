@@ -1,0 +1,69 @@
+// Certificates for tests, made by openssl: an authority and the identities it vouches for.
+import { execFile } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** PEM text. */
+export interface Identity {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface TestAuthority {
+  readonly ca: string;
+  /** Issues a certificate for servers and clients; names are DNS names, addresses go into `ips`. */
+  issue(subject: string, more?: { readonly names?: readonly string[]; readonly ips?: readonly string[] }): Promise<Identity>;
+}
+
+/** Makes an authority. Nothing stays on disk. */
+export async function testAuthority(subject = "/CN=test authority"): Promise<TestAuthority> {
+  const inFolder = async <T>(use: (folder: string) => Promise<T>): Promise<T> => {
+    const folder = await mkdtemp(join(tmpdir(), "orch-certificates-"));
+    try {
+      return await use(folder);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  };
+  const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  const root = await inFolder(async (folder): Promise<Identity> => {
+    const [cert, key] = [join(folder, "ca.crt"), join(folder, "ca.key")];
+    await run("openssl", ["req", "-x509", ...curve, "-subj", subject, "-days", "2", "-keyout", key, "-out", cert]);
+    return { cert: await readFile(cert, "utf8"), key: await readFile(key, "utf8") };
+  });
+  return {
+    ca: root.cert,
+    issue: (name, { names = [], ips = [] } = {}) =>
+      inFolder(async (folder) => {
+        const at = (file: string): string => join(folder, file);
+        const alternatives = [...names.map((one) => `DNS:${one}`), ...ips.map((one) => `IP:${one}`)];
+        await writeFile(at("ca.crt"), root.cert);
+        await writeFile(at("ca.key"), root.key);
+        await writeFile(at("extensions"), `extendedKeyUsage=serverAuth,clientAuth\n${alternatives.length ? `subjectAltName=${alternatives.join(",")}\n` : ""}`);
+        await run("openssl", ["req", "-new", ...curve, "-subj", name, "-keyout", at("key"), "-out", at("csr")]);
+        const sign = [
+          "x509",
+          "-req",
+          "-in",
+          at("csr"),
+          "-CA",
+          at("ca.crt"),
+          "-CAkey",
+          at("ca.key"),
+          "-CAcreateserial",
+          "-days",
+          "2",
+          "-extfile",
+          at("extensions"),
+          "-out",
+          at("crt"),
+        ];
+        await run("openssl", sign);
+        return { cert: await readFile(at("crt"), "utf8"), key: await readFile(at("key"), "utf8") };
+      }),
+  };
+}
