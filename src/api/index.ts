@@ -9,9 +9,141 @@ export { Status, StatusCause, StatusDetails } from "./meta/status.ts";
 export { PartialObjectMetadata, Table, TableColumnDefinition, TableOptions, TableRow, TableRowCondition } from "./meta/table.ts";
 export { WatchEvent } from "./meta/watch.ts";
 export { Event, EventSeries } from "./events/event.ts";
+export {
+  Affinity,
+  NodeAffinity,
+  NodeSelector,
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+  PodAffinity,
+  PodAffinityTerm,
+  PodAntiAffinity,
+  PreferredSchedulingTerm,
+  Taint,
+  Toleration,
+  TopologySelectorLabelRequirement,
+  TopologySelectorTerm,
+  TopologySpreadConstraint,
+  WeightedPodAffinityTerm,
+} from "./core/affinity.ts";
 export { ConfigMap, Secret, ServiceAccount } from "./core/config.ts";
+export {
+  Container,
+  ContainerPort,
+  ContainerState,
+  ContainerStateRunning,
+  ContainerStateTerminated,
+  ContainerStateWaiting,
+  ContainerStatus,
+  EphemeralContainer,
+  EphemeralContainerCommon,
+  VolumeDevice,
+  VolumeMount,
+} from "./core/container.ts";
+export {
+  ConfigMapEnvSource,
+  ConfigMapKeySelector,
+  EnvFromSource,
+  EnvVar,
+  EnvVarSource,
+  ObjectFieldSelector,
+  ResourceFieldSelector,
+  SecretEnvSource,
+  SecretKeySelector,
+} from "./core/env.ts";
 export { Event as CoreEvent, EventSeries as CoreEventSeries, EventSource } from "./core/event.ts";
 export { Namespace, NamespaceCondition, NamespaceSpec, NamespaceStatus } from "./core/namespace.ts";
+export {
+  AttachedVolume,
+  ConfigMapNodeConfigSource,
+  ContainerImage,
+  DaemonEndpoint,
+  Node,
+  NodeAddress,
+  NodeCondition,
+  NodeConfigSource,
+  NodeConfigStatus,
+  NodeDaemonEndpoints,
+  NodeSpec,
+  NodeStatus,
+  NodeSystemInfo,
+} from "./core/node.ts";
+export { NodeProxyOptions, PodAttachOptions, PodExecOptions, PodLogOptions, PodPortForwardOptions, PodProxyOptions, ServiceProxyOptions } from "./core/pod-options.ts";
+export {
+  Binding,
+  ClaimSource,
+  HostAlias,
+  Pod,
+  PodCondition,
+  PodDNSConfig,
+  PodDNSConfigOption,
+  PodIP,
+  PodOS,
+  PodReadinessGate,
+  PodResourceClaim,
+  PodSchedulingGate,
+  PodSpec,
+  PodStatus,
+  PodStatusResult,
+  PodTemplate,
+  PodTemplateSpec,
+} from "./core/pod.ts";
+export { ExecAction, GRPCAction, HTTPGetAction, HTTPHeader, Lifecycle, LifecycleHandler, Probe, ProbeHandler, TCPSocketAction } from "./core/probe.ts";
 export { LocalObjectReference, ObjectReference, SecretReference, SerializedReference, TypedLocalObjectReference, TypedObjectReference } from "./core/reference.ts";
+export { ContainerResizePolicy, ResourceClaim, ResourceRequirements } from "./core/resources.ts";
+export { Capabilities, PodSecurityContext, SeccompProfile, SecurityContext, SELinuxOptions, Sysctl, WindowsSecurityContextOptions } from "./core/security.ts";
+export { PersistentVolumeClaim, PersistentVolumeClaimCondition, PersistentVolumeClaimSpec, PersistentVolumeClaimStatus } from "./core/volume-claim.ts";
+export {
+  AWSElasticBlockStoreVolumeSource,
+  AzureDiskVolumeSource,
+  AzureFilePersistentVolumeSource,
+  AzureFileVolumeSource,
+  CephFSPersistentVolumeSource,
+  CephFSVolumeSource,
+  CinderPersistentVolumeSource,
+  CinderVolumeSource,
+  FCVolumeSource,
+  FlexPersistentVolumeSource,
+  FlexVolumeSource,
+  FlockerVolumeSource,
+  GCEPersistentDiskVolumeSource,
+  GitRepoVolumeSource,
+  GlusterfsPersistentVolumeSource,
+  GlusterfsVolumeSource,
+  ISCSIPersistentVolumeSource,
+  ISCSIVolumeSource,
+  NFSVolumeSource,
+  PhotonPersistentDiskVolumeSource,
+  PortworxVolumeSource,
+  QuobyteVolumeSource,
+  RBDPersistentVolumeSource,
+  RBDVolumeSource,
+  ScaleIOPersistentVolumeSource,
+  ScaleIOVolumeSource,
+  StorageOSPersistentVolumeSource,
+  StorageOSVolumeSource,
+  VsphereVirtualDiskVolumeSource,
+} from "./core/volume-vendor.ts";
+export {
+  ConfigMapProjection,
+  ConfigMapVolumeSource,
+  CSIVolumeSource,
+  DownwardAPIProjection,
+  DownwardAPIVolumeFile,
+  DownwardAPIVolumeSource,
+  EmptyDirVolumeSource,
+  EphemeralVolumeSource,
+  HostPathVolumeSource,
+  KeyToPath,
+  PersistentVolumeClaimTemplate,
+  PersistentVolumeClaimVolumeSource,
+  ProjectedVolumeSource,
+  SecretProjection,
+  SecretVolumeSource,
+  ServiceAccountTokenProjection,
+  Volume,
+  VolumeProjection,
+  VolumeSource,
+} from "./core/volume.ts";
 export { Lease, LeaseSpec } from "./coordination/lease.ts";
 export { inDialect, keyIn } from "./in-dialect.ts";
