@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync } from "node:fs";
 import { test } from "node:test";
-import { dialects, groupName } from "#dialect";
+import { type Dialect, dialects, groupName } from "#dialect";
 import type { Field, Message, Shape, TypeOf } from "#schema";
 import * as api from "./index.ts";
 
@@ -53,6 +53,29 @@ test("everything is documented in whole, short sentences", () => {
       .map(([key]) => `${title(message)}.${key}`),
   ]);
   assert.deepEqual(wrong, []);
+});
+
+test("the type of a kind follows from its declaration", () => {
+  const pod = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "web", creationTimestamp: null },
+    spec: { containers: [{ name: "web", image: "web:1", resources: { limits: { cpu: "1" } }, livenessProbe: { httpGet: { port: 80 } } }] },
+    status: {},
+  } satisfies api.Pod;
+  // @ts-expect-error a container needs a name
+  const nameless: api.Pod = { ...pod, spec: { containers: [{ image: "web:1", resources: {} }] } };
+  const port: string | number | undefined = (pod as api.Pod).spec.containers?.[0]?.livenessProbe?.httpGet?.port;
+  assert.deepEqual([nameless.kind, port], [api.Pod.kind.kind, 80]);
+});
+
+test("fields that carry a product's name speak the dialect", () => {
+  const info = (dialect: Dialect): string[] => Object.keys(api.inDialect(dialect, api.NodeSystemInfo).fields).slice(6, 8);
+  assert.deepEqual(info(dialects.orch), ["nodeagentVersion", "orchProxyVersion"]);
+  assert.deepEqual(info(kubernetes), [`${kubernetes.cli.agent}Version`, api.keyIn(kubernetes, "orchProxyVersion")]);
+  assert.notDeepEqual(info(dialects.orch), info(kubernetes));
+  assert.equal(api.inDialect(kubernetes, api.Pod), api.Pod);
+  assert.equal(api.inDialect(kubernetes, api.Node), api.inDialect(kubernetes, api.Node));
 });
 
 test("a list is made once and named after its kind", () => {

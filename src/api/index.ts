@@ -26,6 +26,7 @@ export {
   TopologySpreadConstraint,
   WeightedPodAffinityTerm,
 } from "./core/affinity.ts";
+export { ComponentCondition, ComponentStatus, RangeAllocation } from "./core/component.ts";
 export { ConfigMap, Secret, ServiceAccount } from "./core/config.ts";
 export {
   Container,
@@ -68,6 +69,15 @@ export {
   NodeStatus,
   NodeSystemInfo,
 } from "./core/node.ts";
+export {
+  CSIPersistentVolumeSource,
+  LocalVolumeSource,
+  PersistentVolume,
+  PersistentVolumeSource,
+  PersistentVolumeSpec,
+  PersistentVolumeStatus,
+  VolumeNodeAffinity,
+} from "./core/persistent-volume.ts";
 export { NodeProxyOptions, PodAttachOptions, PodExecOptions, PodLogOptions, PodPortForwardOptions, PodProxyOptions, ServiceProxyOptions } from "./core/pod-options.ts";
 export {
   Binding,
@@ -89,9 +99,35 @@ export {
   PodTemplateSpec,
 } from "./core/pod.ts";
 export { ExecAction, GRPCAction, HTTPGetAction, HTTPHeader, Lifecycle, LifecycleHandler, Probe, ProbeHandler, TCPSocketAction } from "./core/probe.ts";
+export {
+  LimitRange,
+  LimitRangeItem,
+  LimitRangeSpec,
+  ResourceQuota,
+  ResourceQuotaSpec,
+  ResourceQuotaStatus,
+  ScopedResourceSelectorRequirement,
+  ScopeSelector,
+} from "./core/quota.ts";
 export { LocalObjectReference, ObjectReference, SecretReference, SerializedReference, TypedLocalObjectReference, TypedObjectReference } from "./core/reference.ts";
+export { ReplicationController, ReplicationControllerCondition, ReplicationControllerSpec, ReplicationControllerStatus } from "./core/replication-controller.ts";
 export { ContainerResizePolicy, ResourceClaim, ResourceRequirements } from "./core/resources.ts";
 export { Capabilities, PodSecurityContext, SeccompProfile, SecurityContext, SELinuxOptions, Sysctl, WindowsSecurityContextOptions } from "./core/security.ts";
+export {
+  ClientIPConfig,
+  EndpointAddress,
+  EndpointPort,
+  Endpoints,
+  EndpointSubset,
+  LoadBalancerIngress,
+  LoadBalancerStatus,
+  PortStatus,
+  Service,
+  ServicePort,
+  ServiceSpec,
+  ServiceStatus,
+  SessionAffinityConfig,
+} from "./core/service.ts";
 export { PersistentVolumeClaim, PersistentVolumeClaimCondition, PersistentVolumeClaimSpec, PersistentVolumeClaimStatus } from "./core/volume-claim.ts";
 export {
   AWSElasticBlockStoreVolumeSource,
@@ -145,5 +181,63 @@ export {
   VolumeProjection,
   VolumeSource,
 } from "./core/volume.ts";
+export { ControllerRevision } from "./apps/controller-revision.ts";
+export { DaemonSet, DaemonSetCondition, DaemonSetSpec, DaemonSetStatus, DaemonSetUpdateStrategy, RollingUpdateDaemonSet } from "./apps/daemon-set.ts";
+export {
+  Deployment,
+  DeploymentCondition,
+  DeploymentSpec,
+  DeploymentStatus,
+  DeploymentStrategy,
+  ReplicaSet,
+  ReplicaSetCondition,
+  ReplicaSetSpec,
+  ReplicaSetStatus,
+  RollingUpdateDeployment,
+} from "./apps/deployment.ts";
+export {
+  RollingUpdateStatefulSetStrategy,
+  StatefulSet,
+  StatefulSetCondition,
+  StatefulSetOrdinals,
+  StatefulSetPersistentVolumeClaimRetentionPolicy,
+  StatefulSetSpec,
+  StatefulSetStatus,
+  StatefulSetUpdateStrategy,
+} from "./apps/stateful-set.ts";
+export { BoundObjectReference, TokenRequest, TokenRequestSpec, TokenRequestStatus, TokenReview, TokenReviewSpec, TokenReviewStatus, UserInfo } from "./authentication/token.ts";
+export {
+  LocalSubjectAccessReview,
+  NonResourceAttributes,
+  NonResourceRule,
+  ResourceAttributes,
+  ResourceRule,
+  SelfSubjectAccessReview,
+  SelfSubjectAccessReviewSpec,
+  SelfSubjectRulesReview,
+  SelfSubjectRulesReviewSpec,
+  SubjectAccessReview,
+  SubjectAccessReviewSpec,
+  SubjectAccessReviewStatus,
+  SubjectRulesReviewStatus,
+} from "./authorization/access-review.ts";
+export { Scale, ScaleSpec, ScaleStatus } from "./autoscaling/scale.ts";
+export {
+  CronJob,
+  CronJobSpec,
+  CronJobStatus,
+  Job,
+  JobCondition,
+  JobSpec,
+  JobStatus,
+  JobTemplateSpec,
+  PodFailurePolicy,
+  PodFailurePolicyOnExitCodesRequirement,
+  PodFailurePolicyOnPodConditionsPattern,
+  PodFailurePolicyRule,
+  UncountedTerminatedPods,
+} from "./batch/job.ts";
 export { Lease, LeaseSpec } from "./coordination/lease.ts";
 export { inDialect, keyIn } from "./in-dialect.ts";
+export { Eviction, PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus } from "./policy/disruption.ts";
+export { AggregationRule, ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject } from "./rbac/role.ts";
