@@ -1,0 +1,90 @@
+// The launchers in a copy of the package with a small program in place of ours: found from anywhere, one process, honest exits.
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+
+const root = join(import.meta.dirname, "..", "..");
+const program = `
+console.log(JSON.stringify({ args: process.argv.slice(2), node: process.versions.node, pid: process.pid }));
+process.on("SIGTERM", () => process.exit(7));
+if (process.argv[2] === "wait") setInterval(() => {}, 1000);
+if (process.argv[2] === "fail") process.exit(3);
+`;
+let copy = "";
+before(() => {
+  copy = realpathSync(mkdtempSync(join(tmpdir(), "orch-launchers-")));
+  cpSync(join(root, "bin"), join(copy, "bin"), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+  mkdirSync(join(copy, "dist", "bin"), { recursive: true });
+  writeFileSync(join(copy, "package.json"), JSON.stringify({ type: "module" }));
+  writeFileSync(join(copy, "dist", "bin", "orch.js"), program);
+});
+after(() => rmSync(copy, { recursive: true }));
+
+const run = (command: string, args: readonly string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) =>
+  spawnSync(command, args, { encoding: "utf8", timeout: 30_000, ...options });
+const printed = (stdout: string): { args: string[]; node: string; pid: number } => JSON.parse(stdout) as { args: string[]; node: string; pid: number };
+
+test("a launcher runs from any directory and passes arguments as they are", () => {
+  const { stdout, status } = run(join(copy, "bin", "orch"), ["a", "b c", "--d=*", ""], { cwd: tmpdir() });
+  assert.deepEqual({ args: printed(stdout).args, status }, { args: ["a", "b c", "--d=*", ""], status: 0 });
+});
+
+test("a launcher runs through a symbolic link, also one to a link", () => {
+  symlinkSync(join(copy, "bin", "orch"), join(copy, "first"));
+  symlinkSync("first", join(copy, "second"));
+  assert.deepEqual(printed(run("./second", ["x"], { cwd: copy }).stdout).args, ["x"]);
+});
+
+test("the program runs on Node 24 or newer", () => {
+  assert.ok(Number.parseInt(printed(run(join(copy, "bin", "orch"), []).stdout).node, 10) >= 24);
+});
+
+test("the launcher is the program: one process, to which signals go", async () => {
+  const child = spawn(join(copy, "bin", "orch"), ["wait"], { stdio: ["ignore", "pipe", "inherit"] });
+  const [line] = (await once(child.stdout, "data")) as [Buffer];
+  assert.equal(printed(line.toString()).pid, child.pid);
+  child.kill("SIGTERM");
+  assert.deepEqual(await once(child, "exit"), [7, null]);
+});
+
+test("a launcher started by an old Node passes signals down and the exit code up", async () => {
+  const child = spawn("node", [join(copy, "bin", "orch"), "wait"], { stdio: ["ignore", "pipe", "inherit"], env: systemEnvironment() });
+  await once(child.stdout, "data");
+  child.kill("SIGTERM");
+  assert.deepEqual(await once(child, "exit"), [7, null]);
+  assert.equal(run("node", [join(copy, "bin", "orch"), "fail"], { env: systemEnvironment() }).status, 3);
+});
+
+test("a program that is not built and has no source says so and fails", () => {
+  const { status, stderr } = run(join(copy, "bin", "nodeagent"), []);
+  assert.deepEqual({ status, stderr }, { status: 1, stderr: "orch: nodeagent: not built yet\n" });
+});
+
+test("without any Node a launcher says what is missing", () => {
+  const bare = join(copy, "bare");
+  cpSync(join(copy, "bin"), join(bare, "bin"), { recursive: true });
+  const { status, stderr } = run("/bin/sh", [join(bare, "bin", "orch")], { env: { PATH: folderWithOnly("readlink") } });
+  assert.equal(status, 1);
+  assert.match(stderr, /needs Node\.js/);
+});
+
+// The PATH without the folder in which npm puts the pinned Node.
+function systemEnvironment(): NodeJS.ProcessEnv {
+  const PATH = (process.env["PATH"] ?? "")
+    .split(":")
+    .filter((folder) => !folder.includes("node_modules"))
+    .join(":");
+  return { ...process.env, PATH };
+}
+
+function folderWithOnly(name: string): string {
+  const folder = join(copy, "path");
+  mkdirSync(folder);
+  symlinkSync(run("/bin/sh", ["-c", `command -v ${name}`]).stdout.trim(), join(folder, name));
+  return folder;
+}
