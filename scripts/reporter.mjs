@@ -19,7 +19,7 @@ export default async function* report(events) {
     const reason = data.skip ?? data.todo;
     const result = type === "test:fail" && data.todo === undefined ? "failed" : reason === undefined ? "passed" : "skipped";
     const isGroup = data.details?.type === "suite";
-    if (isGroup && result !== "failed") continue;
+    if (isGroup && result === "passed") continue;
     // A group or parent that failed only because something inside it did is not a failure of its own.
     if (result === "failed" && data.details?.error?.failureType === "subtestsFailed") continue;
     note({ result, name, file: where, ...(result === "skipped" && { reason: typeof reason === "string" ? reason : "no reason given" }) });

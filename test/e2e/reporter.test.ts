@@ -13,6 +13,7 @@ const cases: [name: string, source: string, results: string[]][] = [
   ["a test that fails", `test("a", () => { throw new Error("no"); });`, ["failed a"]],
   ["a skipped test carries its reason", `test("a", { skip: "no etcd" }, () => {});`, ["skipped a: no etcd"]],
   ["a group counts what is inside it", `describe("g", () => { test("a", () => {}); test("b", () => {}); });`, ["passed g › a", "passed g › b"]],
+  ["a skipped group counts once", `describe("g", { skip: "no etcd" }, () => { test("a", () => {}); });`, ["skipped g: no etcd"]],
   ["a failure inside a group counts once", `describe("g", () => { test("a", () => { throw new Error("no"); }); });`, ["failed g › a"]],
   ["a group whose preparation fails is a failure", `describe("g", () => { before(() => { throw new Error("no"); }); test("a", () => {}); });`, ["failed g › a", "failed g"]],
   ["a file that cannot be loaded is a failure", `throw new Error("no");`, ["failed x.test.mjs"]],
