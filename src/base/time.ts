@@ -28,6 +28,7 @@ export function parseMicroTime(text: string): Instant {
 }
 
 function parseAs(text: string, layout: string): Instant {
+  if (looksCanonical(text, layout === timeLayout ? 20 : 27)) return readCanonical(text);
   const refuse = (why: string) => new TimeError(`parsing time ${JSON.stringify(text)}${why}`);
   const found = text.length < 100 ? grammar.exec(text) : null;
   if (!found || (layout === microLayout && found[7]?.length !== 6)) throw refuse(` as "${layout}": cannot parse ${JSON.stringify(text)} as "${layout}"`);
@@ -47,6 +48,12 @@ function parseAs(text: string, layout: string): Instant {
   }
   const nanos = found[7] ? Number(found[7].slice(0, 9).padEnd(9, "0")) : 0;
   return { seconds: daysTo(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second - offset, nanos };
+}
+
+function readCanonical(text: string): Instant {
+  const number = (at: number) => (text.charCodeAt(at) - 48) * 10 + text.charCodeAt(at + 1) - 48;
+  const seconds = daysTo(number(0) * 100 + number(2), number(5), number(8)) * 86_400 + number(11) * 3_600 + number(14) * 60 + number(17);
+  return { seconds, nanos: text.length === 20 ? 0 : (number(20) * 10_000 + number(22) * 100 + number(24)) * 1_000 };
 }
 
 /** Days from 1970-01-01 to a date; years begin in March, so that the leap day is the last. */

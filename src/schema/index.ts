@@ -46,3 +46,8 @@ export {
   uint64,
 } from "./shape.ts";
 export type { TypeOf } from "./infer.ts";
+export { type ProtobufCodec, type TypeMeta, protobufCodec } from "./protobuf/codec.ts";
+export { type Envelope, decodeEnvelope, encodeEnvelope, hasEnvelope } from "./protobuf/envelope.ts";
+export type { Style as ProtobufStyle } from "./protobuf/plan.ts";
+export { ProtobufError, Reader as ProtobufReader } from "./protobuf/reader.ts";
+export { Writer as ProtobufWriter } from "./protobuf/writer.ts";

@@ -1,0 +1,12 @@
+// JSON text of plain data that may hold bigints.
+
+const raw = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
+const exact = (_key: string, value: unknown): unknown => (typeof value === "bigint" ? raw(value.toString()) : value);
+
+export function stringifyJson(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return JSON.stringify(value, exact); // a bigint: rare, and the only thing plain data fails on
+  }
+}
