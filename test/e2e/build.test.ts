@@ -1,0 +1,73 @@
+// The build in a copy of the package with one small program: made when needed, and only then.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+
+const root = join(import.meta.dirname, "..", "..");
+let copy = "";
+const write = (file: string, text: string): void => {
+  mkdirSync(join(copy, file, ".."), { recursive: true });
+  writeFileSync(join(copy, file), text);
+};
+const run = (command: string, args: readonly string[] = []): { status: number | null; stdout: string; stderr: string } =>
+  spawnSync(command, args, { cwd: copy, encoding: "utf8", timeout: 60_000 });
+const build = () => run(process.execPath, ["scripts/build.mjs"]);
+
+before(() => {
+  copy = realpathSync(mkdtempSync(join(tmpdir(), "orch-build-")));
+  for (const part of ["bin", "scripts", "package.json", "package-lock.json", "tsconfig.json", "tsconfig.build.json"])
+    cpSync(join(root, part), join(copy, part), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+  write("src/base/index.ts", `export { word } from "./word.ts";\n`);
+  write("src/base/word.ts", `export const word: string = "hello";\n`);
+  write("src/bin/orch.ts", `import { word } from "#base";\nconsole.log(word, ...process.argv.slice(2));\n`);
+});
+after(() => rmSync(copy, { recursive: true }));
+
+test("a launcher builds what was never built, and says so on its error output only", () => {
+  const { status, stdout, stderr } = run("bin/orch", ["x"]);
+  assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: "hello x\n", stderr: "Building…\n" });
+});
+
+test("a second build does nothing", () => {
+  const { status, stdout, stderr } = build();
+  assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: "", stderr: "" });
+});
+
+test("npm start builds what changed and runs `orch up`", () => {
+  write("src/base/word.ts", `export const word: string = "changed";\n`);
+  const { status, stdout, stderr } = run(process.execPath, ["scripts/start.mjs", "--flag"]);
+  assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: "changed up --flag\n", stderr: "Building…\n" });
+});
+
+test("tests are not built, and what lost its source is removed", () => {
+  write("src/base/word.test.ts", "export {};\n");
+  write("src/base/gone.ts", "export {};\n");
+  build();
+  assert.deepEqual(
+    ["gone.js", "word.test.js"].map((name) => existsSync(join(copy, "dist/base", name))),
+    [true, false],
+  );
+  rmSync(join(copy, "src/base/gone.ts"));
+  build();
+  assert.equal(existsSync(join(copy, "dist/base/gone.js")), false);
+});
+
+test("an output that somebody deleted comes back", () => {
+  rmSync(join(copy, "dist/base/word.js"));
+  rmSync(join(copy, "dist/.stamp"));
+  assert.equal(build().status, 0);
+  assert.equal(existsSync(join(copy, "dist/base/word.js")), true);
+});
+
+test("a type error fails the build and is tried again", () => {
+  write("src/base/word.ts", `export const word: string = 1;\n`);
+  for (let attempt = 0; attempt < 2; attempt++) {
+    const { status, stdout } = build();
+    assert.equal(status, 1);
+    assert.match(stdout, /src\/base\/word\.ts.*TS2322/);
+  }
+});
