@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { build, fail, root } from "./setup.mjs";
 
-const minutes = 6;
+const minutes = 4;
 const floorFile = join(root, ".ci", "replay-floor.json");
 const reference = resolve(root, process.env.ORCH_REFERENCE ?? "../shared/reference");
 const args = process.argv.slice(2);
