@@ -15,12 +15,13 @@ const extension = kubernetes.wire.extensionPrefix;
 const messages = new Set<Message>();
 const gather = (shape: Shape): void => {
   if (shape.shape === "list" || shape.shape === "map") return gather(shape.of);
-  if (shape.shape === "recursive") return gather(api.inDialect(kubernetes, shape.get()));
+  if (shape.shape === "recursive") return gather(shape.get());
   if (shape.shape !== "message" || messages.has(shape)) return;
   messages.add(shape);
   for (const field of Object.values(shape.fields)) gather(field.shape);
 };
-const declared = (Object.values(api) as unknown[])
+const declared = [...Object.values(api), ...Object.values(api.flowcontrolV1beta2)]
+  .map((value): unknown => value)
   .filter((value): value is Message => typeof value === "object" && value !== null && "shape" in value && value.shape === "message")
   .map((message) => api.inDialect(kubernetes, message));
 for (const message of declared) gather(message);
@@ -114,7 +115,10 @@ const binaryField = (field: Field): unknown[] => {
 const plain = (type: string): string => type.replace(/[\w.]+/g, (name) => name.split(".").at(-1)!).replace(/\b(ExtraValue|Verbs)\b/, "wrapper");
 
 /** Never sent in the binary form, so the reference has no numbers for them. */
-const jsonOnly = ["Table", "TableColumnDefinition", "TableRow", "TableRowCondition"];
+const jsonOnly = ["Info", "Table", "TableColumnDefinition", "TableRow", "TableRowCondition"];
+
+/** Came after the release that the facts are from; the same as v2beta1. */
+const laterVersion = "api.apidiscovery.v2";
 
 test("field numbers and binary types are those of the reference", { skip }, () => {
   const facts = read<ProtobufFacts>("protobuf-api-facts.json");
@@ -123,15 +127,11 @@ test("field numbers and binary types are those of the reference", { skip }, () =
   const missing: string[] = [];
   for (const message of [...all, ...lists]) {
     const known = byPackage.get(`${suffix}.${message.package}`)?.[message.name];
-    if (known === undefined) missing.push(message.name);
-    else {
-      const sort = (rows: unknown[][]): unknown[][] => rows.toSorted((a, b) => (a[0] as number) - (b[0] as number));
-      assert.deepEqual(
-        sort(Object.values(message.fields).map(binaryField)),
-        sort(Object.values(known).map(([number, type, ...rest]) => [number, plain(type), ...rest])),
-        title(message),
-      );
-    }
+    if (known === undefined && message.package !== laterVersion) missing.push(message.name);
+    if (known === undefined) continue;
+    const sort = (rows: unknown[][]): unknown[][] => rows.toSorted((a, b) => (a[0] as number) - (b[0] as number));
+    const facts = Object.values(known).map(([number, type, ...rest]) => [number, plain(type), ...rest]);
+    assert.deepEqual(sort(Object.values(message.fields).map(binaryField)), sort(facts), title(message));
   }
   assert.deepEqual(
     missing.filter((name) => !jsonOnly.includes(name) && !lists.some((made) => made.name === name)),
@@ -184,6 +184,9 @@ const shownIn = (published: Published): string => {
   return published.type ?? "none";
 };
 
+/** Published as a map list by name, by a slip: nobody applies a list. */
+const slips = ["CSIStorageCapacityList"];
+
 test("required fields, types, lists, merge keys and enumerations are those of the reference", { skip }, () => {
   const { definitions } = read<{ definitions: Record<string, Published> }>("openapi-facts.json");
   let compared = 0;
@@ -201,14 +204,21 @@ test("required fields, types, lists, merge keys and enumerations are those of th
       const property: Published = known.properties?.[key] ?? {};
       const where = `${title(message)}.${key}`;
       assert.equal(shown(shape), shownIn(property), `${where}: type`);
-      assert.deepEqual(more.list, listType(property), `${where}: list type`);
+      if (!slips.includes(message.name)) assert.deepEqual(more.list, listType(property), `${where}: list type`);
       assert.deepEqual(more.patch, patchOf(property), `${where}: patch`);
       assert.deepEqual(more.enum, property.enum ?? property.items?.enum, `${where}: enum`);
       const mapType = property[`${extension}map-type` as "x-"];
       assert.equal(more.atomicMap, mapType === undefined ? undefined : mapType === "atomic", `${where}: map type`);
     }
   }
-  assert.ok(compared > 40, `only ${compared} compared`);
+  const names = new Set([...all, ...lists].map((message) => `${kubernetes.wire.schemaPrefix}.${title(message)}`));
+  const undeclared = Object.entries(definitions).filter(([name, { properties }]) => properties !== undefined && !names.has(name));
+  assert.deepEqual(
+    undeclared.map(([name]) => name.split(".").at(-1)),
+    [],
+    "the rest of what the reference publishes",
+  );
+  assert.ok(compared > 400, `only ${compared} compared`);
 });
 
 test("fields stand in the order in which the reference writes them", { skip }, () => {
@@ -235,5 +245,5 @@ test("fields stand in the order in which the reference writes them", { skip }, (
     follow(message, read(path), message.kind.kind);
     compared += 1;
   }
-  assert.ok(compared > 10, `only ${compared} compared`);
+  assert.ok(compared > 75, `only ${compared} compared`);
 });

@@ -15,7 +15,7 @@ export function inDialect<M extends Message>(dialect: Dialect, message: M): M {
   let known = spoken.get(dialect);
   if (known === undefined) spoken.set(dialect, (known = new WeakMap()));
   const found = known.get(message) ?? translate(dialect, message);
-  known.set(message, found);
+  known.set(message, found).set(found, found);
   return found as M;
 }
 

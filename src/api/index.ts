@@ -7,6 +7,7 @@ export { ListMeta, ManagedFieldsEntry, ObjectMeta, OwnerReference } from "./meta
 export { CreateOptions, DeleteOptions, GetOptions, ListOptions, PatchOptions, Preconditions, UpdateOptions } from "./meta/options.ts";
 export { Status, StatusCause, StatusDetails } from "./meta/status.ts";
 export { PartialObjectMetadata, Table, TableColumnDefinition, TableOptions, TableRow, TableRowCondition } from "./meta/table.ts";
+export { Info as VersionInfo } from "./meta/version.ts";
 export { WatchEvent } from "./meta/watch.ts";
 export { Event, EventSeries } from "./events/event.ts";
 export {
@@ -181,6 +182,41 @@ export {
   VolumeProjection,
   VolumeSource,
 } from "./core/volume.ts";
+export { AdmissionRequest, AdmissionResponse, AdmissionReview } from "./admission/review.ts";
+export {
+  MatchCondition,
+  MutatingWebhook,
+  MutatingWebhookConfiguration,
+  Rule as AdmissionRule,
+  RuleWithOperations,
+  ServiceReference,
+  ValidatingWebhook,
+  ValidatingWebhookConfiguration,
+  WebhookClientConfig,
+} from "./admissionregistration/webhook.ts";
+export { APIGroupDiscovery, APIGroupDiscoveryV2beta1 } from "./apidiscovery/discovery.ts";
+export {
+  ConversionRequest,
+  ConversionResponse,
+  ConversionReview,
+  CustomResourceColumnDefinition,
+  CustomResourceConversion,
+  CustomResourceDefinition,
+  CustomResourceDefinitionCondition,
+  CustomResourceDefinitionNames,
+  CustomResourceDefinitionSpec,
+  CustomResourceDefinitionStatus,
+  CustomResourceDefinitionVersion,
+  CustomResourceSubresources,
+  CustomResourceSubresourceScale,
+  CustomResourceSubresourceStatus,
+  CustomResourceValidation,
+  ServiceReference as ExtensionServiceReference,
+  WebhookClientConfig as ExtensionWebhookClientConfig,
+  WebhookConversion,
+} from "./apiextensions/custom-resource.ts";
+export { ExternalDocumentation, JSONSchemaProps, ValidationRule } from "./apiextensions/json-schema.ts";
+export { APIService, APIServiceCondition, APIServiceSpec, APIServiceStatus, ServiceReference as AggregatedServiceReference } from "./apiregistration/api-service.ts";
 export { ControllerRevision } from "./apps/controller-revision.ts";
 export { DaemonSet, DaemonSetCondition, DaemonSetSpec, DaemonSetStatus, DaemonSetUpdateStrategy, RollingUpdateDaemonSet } from "./apps/daemon-set.ts";
 export {
@@ -221,6 +257,31 @@ export {
   SubjectAccessReviewStatus,
   SubjectRulesReviewStatus,
 } from "./authorization/access-review.ts";
+export {
+  ContainerResourceMetricSource,
+  ContainerResourceMetricStatus,
+  CrossVersionObjectReference,
+  ExternalMetricSource,
+  ExternalMetricStatus,
+  HorizontalPodAutoscaler,
+  HorizontalPodAutoscalerBehavior,
+  HorizontalPodAutoscalerCondition,
+  HorizontalPodAutoscalerSpec,
+  HorizontalPodAutoscalerStatus,
+  HPAScalingPolicy,
+  HPAScalingRules,
+  MetricIdentifier,
+  MetricSpec,
+  MetricStatus,
+  MetricTarget,
+  MetricValueStatus,
+  ObjectMetricSource,
+  ObjectMetricStatus,
+  PodsMetricSource,
+  PodsMetricStatus,
+  ResourceMetricSource,
+  ResourceMetricStatus,
+} from "./autoscaling/horizontal.ts";
 export { Scale, ScaleSpec, ScaleStatus } from "./autoscaling/scale.ts";
 export {
   CronJob,
@@ -237,7 +298,49 @@ export {
   PodFailurePolicyRule,
   UncountedTerminatedPods,
 } from "./batch/job.ts";
+export { CertificateSigningRequest, CertificateSigningRequestCondition, CertificateSigningRequestSpec, CertificateSigningRequestStatus } from "./certificates/signing-request.ts";
 export { Lease, LeaseSpec } from "./coordination/lease.ts";
+export { Endpoint, EndpointConditions, EndpointHints, EndpointPort as SliceEndpointPort, EndpointSlice, ForZone } from "./discovery/endpoint-slice.ts";
+export { FlowSchema, PriorityLevelConfiguration, v1beta2 as flowcontrolV1beta2, v1beta3 as flowcontrolV1beta3 } from "./flowcontrol/flow.ts";
 export { inDialect, keyIn } from "./in-dialect.ts";
+export {
+  HTTPIngressPath,
+  HTTPIngressRuleValue,
+  Ingress,
+  IngressBackend,
+  IngressClass,
+  IngressClassParametersReference,
+  IngressClassSpec,
+  IngressLoadBalancerIngress,
+  IngressLoadBalancerStatus,
+  IngressPortStatus,
+  IngressRule,
+  IngressRuleValue,
+  IngressServiceBackend,
+  IngressSpec,
+  IngressStatus,
+  IngressTLS,
+  ServiceBackendPort,
+} from "./networking/ingress.ts";
+export {
+  IPBlock,
+  NetworkPolicy,
+  NetworkPolicyEgressRule,
+  NetworkPolicyIngressRule,
+  NetworkPolicyPeer,
+  NetworkPolicyPort,
+  NetworkPolicySpec,
+  NetworkPolicyStatus,
+} from "./networking/network-policy.ts";
+export { Overhead as RuntimeOverhead, RuntimeClass, Scheduling as RuntimeScheduling } from "./node/runtime-class.ts";
 export { Eviction, PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus } from "./policy/disruption.ts";
 export { AggregationRule, ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject } from "./rbac/role.ts";
+export { PriorityClass } from "./scheduling/priority-class.ts";
+export { CSIDriver, CSIDriverSpec, CSINode, CSINodeDriver, CSINodeSpec, CSIStorageCapacity, TokenRequest as StorageTokenRequest, VolumeNodeResources } from "./storage/csi.ts";
+export { StorageClass, VolumeAttachment, VolumeAttachmentSource, VolumeAttachmentSpec, VolumeAttachmentStatus, VolumeError } from "./storage/storage-class.ts";
+export {
+  CrossVersionObjectReference as CrossVersionObjectReferenceV1,
+  HorizontalPodAutoscaler as HorizontalPodAutoscalerV1,
+  HorizontalPodAutoscalerSpec as HorizontalPodAutoscalerSpecV1,
+  HorizontalPodAutoscalerStatus as HorizontalPodAutoscalerStatusV1,
+} from "./autoscaling/horizontal-v1.ts";

@@ -1,7 +1,7 @@
 // The number of replicas, the same for all kinds that have one.
 import { type TypeOf, embedded, int32, optional, required, string } from "#schema";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { kind, message } from "./package-v1.ts";
 
 export const ScaleSpec = message("ScaleSpec", "How many replicas are wanted.", {
   replicas: optional(1, int32, "The number."),

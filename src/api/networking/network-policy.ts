@@ -1,0 +1,59 @@
+// Which pods may talk to which.
+import { type TypeOf, embedded, int32, intOrString, list, optional, pointer, required, string } from "#schema";
+import { assumed, keyed, known, merged } from "../extras.ts";
+import { Condition } from "../meta/condition.ts";
+import { LabelSelector } from "../meta/label-selector.ts";
+import { ObjectMeta } from "../meta/object-meta.ts";
+import { kind, message } from "./package.ts";
+
+export const NetworkPolicyPort = message("NetworkPolicyPort", "Ports that traffic may use.", {
+  protocol: pointer(1, string, "UDP, TCP or SCTP.", { ...known("SCTP", "TCP", "UDP"), ...assumed("TCP") }),
+  port: pointer(2, intOrString, "Number or name of the port; all when unset."),
+  endPort: pointer(3, int32, "Last port of a range that begins with port."),
+});
+export type NetworkPolicyPort = TypeOf<typeof NetworkPolicyPort>;
+
+export const IPBlock = message("IPBlock", "A range of addresses.", {
+  cidr: required(1, string, "The range."),
+  except: optional(2, list(string), "Parts of it that are left out."),
+});
+export type IPBlock = TypeOf<typeof IPBlock>;
+
+export const NetworkPolicyPeer = message("NetworkPolicyPeer", "The other end of the traffic.", {
+  podSelector: optional(1, LabelSelector, "Pods, in the policy's namespace or in those selected."),
+  namespaceSelector: optional(2, LabelSelector, "Namespaces; all their pods unless pods are selected, too."),
+  ipBlock: optional(3, IPBlock, "A range of addresses; stands alone."),
+});
+export type NetworkPolicyPeer = TypeOf<typeof NetworkPolicyPeer>;
+
+export const NetworkPolicyIngressRule = message("NetworkPolicyIngressRule", "Traffic that is let in.", {
+  ports: optional(1, list(NetworkPolicyPort), "On which ports; on all when empty."),
+  from: optional(2, list(NetworkPolicyPeer), "From whom; from everyone when empty."),
+});
+export type NetworkPolicyIngressRule = TypeOf<typeof NetworkPolicyIngressRule>;
+
+export const NetworkPolicyEgressRule = message("NetworkPolicyEgressRule", "Traffic that is let out.", {
+  ports: optional(1, list(NetworkPolicyPort), "To which ports; to all when empty."),
+  to: optional(2, list(NetworkPolicyPeer), "To whom; to everyone when empty."),
+});
+export type NetworkPolicyEgressRule = TypeOf<typeof NetworkPolicyEgressRule>;
+
+export const NetworkPolicySpec = message("NetworkPolicySpec", "What traffic is let through.", {
+  podSelector: embedded(1, LabelSelector, "Pods the policy is about.", { published: "required" }),
+  ingress: optional(2, list(NetworkPolicyIngressRule), "What is let in."),
+  egress: optional(3, list(NetworkPolicyEgressRule), "What is let out."),
+  policyTypes: optional(4, list(string), "Directions the policy is about: Ingress, Egress or both."),
+});
+export type NetworkPolicySpec = TypeOf<typeof NetworkPolicySpec>;
+
+export const NetworkPolicyStatus = message("NetworkPolicyStatus", "How a policy fares.", {
+  conditions: optional(1, list(Condition), "The latest observations, one for each type.", { ...merged("type"), ...keyed("type") }),
+});
+export type NetworkPolicyStatus = TypeOf<typeof NetworkPolicyStatus>;
+
+export const NetworkPolicy = kind("NetworkPolicy", "Lets only the named traffic reach or leave some pods.", {
+  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
+  spec: embedded(2, NetworkPolicySpec, "What traffic is let through."),
+  status: embedded(3, NetworkPolicyStatus, "How it fares."),
+});
+export type NetworkPolicy = TypeOf<typeof NetworkPolicy>;

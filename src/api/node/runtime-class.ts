@@ -1,0 +1,25 @@
+// Ways to run containers.
+import { type TypeOf, embedded, list, map, optional, quantity, required, string } from "#schema";
+import { Toleration } from "../core/affinity.ts";
+import { whole } from "../extras.ts";
+import { ObjectMeta } from "../meta/object-meta.ts";
+import { kind, message } from "./package.ts";
+
+export const Overhead = message("Overhead", "What running a pod costs beside its containers.", {
+  podFixed: optional(1, map(quantity), "The amounts."),
+});
+export type Overhead = TypeOf<typeof Overhead>;
+
+export const Scheduling = message("Scheduling", "Nodes that have the runtime.", {
+  nodeSelector: optional(1, map(string), "Labels they have; added to those of the pod.", { atomicMap: true }),
+  tolerations: optional(2, list(Toleration), "Taints to tolerate; added to those of the pod.", whole),
+});
+export type Scheduling = TypeOf<typeof Scheduling>;
+
+export const RuntimeClass = kind("RuntimeClass", "A way to run the containers of a pod.", {
+  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
+  handler: required(2, string, "What the container runtime calls it."),
+  overhead: optional(3, Overhead, "What it costs."),
+  scheduling: optional(4, Scheduling, "Nodes that have it."),
+});
+export type RuntimeClass = TypeOf<typeof RuntimeClass>;

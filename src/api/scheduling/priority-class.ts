@@ -1,0 +1,17 @@
+// How important pods are.
+import { type TypeOf, bool, embedded, int32, optional, pointer, required, string } from "#schema";
+import { assumed, known } from "../extras.ts";
+import { ObjectMeta } from "../meta/object-meta.ts";
+import { kind } from "./package.ts";
+
+export const PriorityClass = kind("PriorityClass", "A named priority.", {
+  metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
+  value: required(2, int32, "The priority; higher goes first."),
+  globalDefault: optional(3, bool, "Whether pods without a class get this one."),
+  description: optional(4, string, "When to use it."),
+  preemptionPolicy: pointer(5, string, "Whether its pods push others out: PreemptLowerPriority or Never.", {
+    ...known("Never", "PreemptLowerPriority"),
+    ...assumed("PreemptLowerPriority"),
+  }),
+});
+export type PriorityClass = TypeOf<typeof PriorityClass>;
