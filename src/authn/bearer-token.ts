@@ -1,0 +1,95 @@
+// Bearer tokens: where requests carry them, and the methods that know them, asked in order.
+
+import { type Authenticator, BadCredential, type Credentials } from "./authenticator.ts";
+import { type Identity, authenticated } from "./user.ts";
+
+/** Knows one kind of token. Says nothing about tokens of other kinds; throws BadCredential for a bad one of its own. */
+export interface TokenMethod {
+  identify(token: string, audiences: readonly string[]): Promise<Identity | undefined> | Identity | undefined;
+}
+
+/** The token of an Authorization header: the scheme in any case, one space, up to the next space. An empty token is none. */
+export function bearerToken(authorization: string | undefined): string | undefined {
+  if (!authorization) return undefined;
+  const [scheme = "", token = ""] = authorization.trim().split(" ", 2);
+  return scheme.toLowerCase() === "bearer" && token !== "" ? token : undefined;
+}
+
+/** The first identity that a method finds for the token. A token that no method knows is bad. */
+export async function identifyToken(methods: readonly TokenMethod[], token: string, audiences: readonly string[]): Promise<Identity> {
+  const bad: string[] = [];
+  for (const method of methods) {
+    try {
+      const found = method.identify(token, audiences);
+      const identity = found instanceof Promise ? await found : found;
+      if (identity) return authenticated(identity);
+    } catch (error) {
+      if (!(error instanceof BadCredential)) throw error;
+      bad.push(error.message);
+    }
+  }
+  throw new BadCredential(bad.length === 0 ? "invalid bearer token" : bad.length === 1 ? bad[0] : `[${bad.join(", ")}]`);
+}
+
+/** Authenticates the tokens of Authorization headers. */
+export const bearerTokens = (methods: readonly TokenMethod[], audiences: readonly string[]): Authenticator => ({
+  authenticate: async ({ bearerToken: token }) => (token ? identifyToken(methods, token, audiences) : undefined),
+});
+
+/** Restricts a method that knows no audiences to those of this server. */
+export function audienceAgnostic(method: TokenMethod, own: readonly string[]): TokenMethod {
+  const known = new WeakMap<Identity, Map<string, Identity>>();
+  return {
+    identify: async (token, audiences) => {
+      if (!audiences.length) return method.identify(token, audiences);
+      const shared = own.filter((audience) => audiences.includes(audience));
+      const identity = shared.length ? await method.identify(token, audiences) : undefined;
+      if (!identity) return undefined;
+      let byAudience = known.get(identity);
+      if (!byAudience) known.set(identity, (byAudience = new Map()));
+      const key = shared.join("\n");
+      let restricted = byAudience.get(key);
+      if (!restricted) byAudience.set(key, (restricted = { ...identity, audiences: shared }));
+      return restricted;
+    },
+  };
+}
+
+/** Browsers cannot set Authorization on a WebSocket: they send the token as a subprotocol, `<prefix><base64url>`, beside a real one. */
+export function webSocketToken(credentials: Credentials, prefix: string): string | undefined {
+  const upgrades = credentials.headers("upgrade").some((value) => value.toLowerCase() === "websocket");
+  if (!upgrades) return undefined;
+  const { tokens, others } = splitProtocols(credentials.headers("sec-websocket-protocol"), prefix);
+  if (tokens.length > 1) throw new BadCredential("multiple bearer token subprotocols given");
+  const [encoded] = tokens;
+  if (encoded === undefined) return undefined;
+  if (!/^[\w-]*$/.test(encoded)) throw new BadCredential("the bearer token subprotocol is not base64url");
+  const token = decodeUtf8(Buffer.from(encoded, "base64url"));
+  if (token === "") return undefined;
+  if (!others.length) throw new BadCredential("a bearer token subprotocol needs another subprotocol beside it");
+  return token;
+}
+
+/** The subprotocols without tokens, for the handler behind. */
+export const protocolsWithoutToken = (values: readonly string[], prefix: string): string[] => splitProtocols(values, prefix).others;
+
+/** Authenticates tokens sent as WebSocket subprotocols. */
+export const webSocketTokens = (methods: readonly TokenMethod[], audiences: readonly string[], prefix: string): Authenticator => ({
+  authenticate: async (credentials) => {
+    const token = webSocketToken(credentials, prefix);
+    return token === undefined ? undefined : identifyToken(methods, token, audiences);
+  },
+});
+
+function splitProtocols(values: readonly string[], prefix: string): { tokens: string[]; others: string[] } {
+  const all = values.flatMap((value) => value.split(",")).map((value) => value.trim());
+  return { tokens: all.filter((value) => value.startsWith(prefix)).map((value) => value.slice(prefix.length)), others: all.filter((value) => !value.startsWith(prefix)) };
+}
+
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    throw new BadCredential("the bearer token subprotocol is not text");
+  }
+}

@@ -1,0 +1,37 @@
+export {
+  type Identity,
+  type User,
+  anonymousIdentity,
+  anonymousName,
+  authenticated,
+  authenticatedGroup,
+  isAnonymous,
+  mastersGroup,
+  monitoringGroup,
+  nodesGroup,
+  serviceAccountGroups,
+  serviceAccountName,
+  serviceAccountsGroup,
+  splitServiceAccountName,
+  unauthenticatedGroup,
+} from "./user.ts";
+export { type Authenticator, BadCredential, type Credentials, authenticatorOf, firstOf } from "./authenticator.ts";
+export { type TokenMethod, audienceAgnostic, bearerToken, bearerTokens, identifyToken, protocolsWithoutToken, webSocketToken, webSocketTokens } from "./bearer-token.ts";
+export { type TokenFile, parseTokenFile, tokenFile } from "./token-file.ts";
+export { type FileTrustBundle, type TrustBundle, certificatesOf, trustBundle, trustBundleFile } from "./trust-bundle.ts";
+export { type CertificateVerifier, type VerifiedCertificate, clientCertificateVerifier } from "./certificate-chain.ts";
+export { clientCertificates, peerCertificates } from "./client-certificate.ts";
+export { type RequestHeaderOptions, decodeKey, extraOf, requestHeaders } from "./request-header.ts";
+export {
+  type CertificatePair,
+  type ServingNames,
+  type Subject,
+  type Validity,
+  createAuthority,
+  selfSigned,
+  signClient,
+  signServing,
+  stillGood,
+  writePair,
+  writePrivate,
+} from "./issue.ts";

@@ -1,0 +1,173 @@
+// A small certificate authority for the cluster's own needs: one round trip through node:crypto per certificate, no library to load.
+// Keys are P-256. Certificates begin five minutes early, so that a clock that lags a little does not refuse them.
+
+import { type KeyObject, X509Certificate, createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign } from "node:crypto";
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { isIP, isIPv4 } from "node:net";
+import { dirname } from "node:path";
+import { bits, bool, certificateExtensions, derItems, integer, octets, oid, sequence, set, tagged, time, utf8 } from "./der.ts";
+
+/** A certificate and its private key, as PEM texts. */
+export interface CertificatePair {
+  readonly certificate: string;
+  readonly key: string;
+}
+
+export interface Subject {
+  readonly commonName: string;
+  readonly organizations?: readonly string[];
+}
+
+export interface Validity {
+  /** Milliseconds since the epoch; the moment of issue. */
+  readonly now: number;
+  readonly days: number;
+}
+
+/** The names that a serving certificate is good for: DNS names and IP addresses in one list. */
+export type ServingNames = readonly string[];
+
+const day = 86_400_000;
+const early = 300_000;
+const oids = {
+  commonName: oid("2.5.4.3"),
+  organization: oid("2.5.4.10"),
+  ecdsaSha256: oid("1.2.840.10045.4.3.2"),
+  rsaSha256: oid("1.2.840.113549.1.1.11"),
+  subjectKey: oid("2.5.29.14"),
+  keyUsage: oid("2.5.29.15"),
+  alternativeNames: oid("2.5.29.17"),
+  basicConstraints: oid("2.5.29.19"),
+  authorityKey: oid("2.5.29.35"),
+  purposes: oid("2.5.29.37"),
+  serverAuth: oid("1.3.6.1.5.5.7.3.1"),
+  clientAuth: oid("1.3.6.1.5.5.7.3.2"),
+};
+const digitalSignature = bits(Uint8Array.of(0x80), 7);
+const signatureAndAuthority = bits(Uint8Array.of(0xa4), 2); // digitalSignature, keyEncipherment, keyCertSign
+const isAuthority = extension(oids.basicConstraints, true, sequence(bool(true)));
+const isNoAuthority = extension(oids.basicConstraints, true, sequence());
+
+/** A new authority, signed by itself or by a higher one. */
+export function createAuthority(subject: Subject, validity: Validity, higher?: CertificatePair): CertificatePair {
+  return issue(subject, validity, higher, [isAuthority, extension(oids.keyUsage, true, signatureAndAuthority)]);
+}
+
+/** A certificate for a server that answers to these names. */
+export function signServing(authority: CertificatePair, subject: Subject, names: ServingNames, validity: Validity): CertificatePair {
+  return issue(subject, validity, authority, servingExtensions(names));
+}
+
+/** A certificate for a client: the common name is the user, the organizations are its groups. */
+export function signClient(authority: CertificatePair, subject: Subject, validity: Validity): CertificatePair {
+  return issue(subject, validity, authority, [isNoAuthority, extension(oids.keyUsage, true, digitalSignature), extension(oids.purposes, false, sequence(oids.clientAuth))]);
+}
+
+/** A serving certificate that vouches for itself, for a server that was given none. */
+export function selfSigned(subject: Subject, names: ServingNames, validity: Validity): CertificatePair {
+  return issue(subject, validity, undefined, [isAuthority, extension(oids.keyUsage, true, signatureAndAuthority), ...servingExtensions(names).slice(2)]);
+}
+
+/** Writes both files, readable by their owner only; each appears whole or not at all. */
+export function writePair(pair: CertificatePair, certificateFile: string, keyFile: string): void {
+  writePrivate(keyFile, pair.key);
+  writePrivate(certificateFile, pair.certificate);
+}
+
+/** Writes a file that only its owner can read, whole or not at all. */
+export function writePrivate(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  const draft = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
+  try {
+    writeFileSync(draft, text, { mode: 0o600, flag: "wx" });
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+/** Whether a pair can serve: the key belongs to the certificate, which is still good for `margin` milliseconds and for every name. */
+export function stillGood(pair: CertificatePair, names: ServingNames, now: number, margin: number): boolean {
+  try {
+    const certificate = new X509Certificate(pair.certificate);
+    return (
+      certificate.checkPrivateKey(createPrivateKey(pair.key)) &&
+      certificate.validToDate.getTime() > now + margin &&
+      names.every((name) => (isIP(name) ? certificate.checkIP(name) : certificate.checkHost(name)) !== undefined)
+    );
+  } catch {
+    return false;
+  }
+}
+
+function servingExtensions(names: ServingNames): Uint8Array[] {
+  const alternatives = names.map((name) => (isIP(name) ? tagged(7, addressBytes(name), false) : tagged(2, Buffer.from(name, "latin1"), false)));
+  return [
+    isNoAuthority,
+    extension(oids.keyUsage, true, digitalSignature),
+    extension(oids.purposes, false, sequence(oids.serverAuth)),
+    ...(alternatives.length ? [extension(oids.alternativeNames, false, sequence(...alternatives))] : []),
+  ];
+}
+
+function issue(subject: Subject, { now, days }: Validity, authority: CertificatePair | undefined, extensions: readonly Uint8Array[]): CertificatePair {
+  const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const publicBytes = publicKey.export({ type: "spki", format: "der" });
+  const issuer = authority ? issuerOf(authority) : { key: privateKey, name: nameOf(subject), keyId: keyIdOf(publicBytes) };
+  const algorithm = issuer.key.asymmetricKeyType === "rsa" ? sequence(oids.rsaSha256, Uint8Array.of(5, 0)) : sequence(oids.ecdsaSha256);
+  const serial = randomBytes(16);
+  serial[0]! &= 0x7f;
+  const body = sequence(
+    tagged(0, integer(Uint8Array.of(2)), true),
+    integer(serial),
+    algorithm,
+    issuer.name,
+    sequence(time(new Date(now - early)), time(new Date(now + days * day))),
+    nameOf(subject),
+    publicBytes,
+    tagged(
+      3,
+      sequence(...extensions, extension(oids.subjectKey, false, octets(keyIdOf(publicBytes))), extension(oids.authorityKey, false, sequence(tagged(0, issuer.keyId, false)))),
+      true,
+    ),
+  );
+  const raw = sequence(body, algorithm, bits(sign("sha256", body, issuer.key)));
+  return { certificate: new X509Certificate(raw).toString(), key: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
+}
+
+function issuerOf(authority: CertificatePair): { key: KeyObject; name: Uint8Array; keyId: Uint8Array } {
+  const certificate = new X509Certificate(authority.certificate);
+  const key = createPrivateKey(authority.key);
+  if (!certificate.checkPrivateKey(key)) throw new Error(`the key does not belong to the certificate of ${JSON.stringify(certificate.subject)}`);
+  const body = derItems(derItems(derItems(certificate.raw)[0]!.content)[0]!.content);
+  const own = certificateExtensions(certificate.raw).find((each) => each.oid === "2.5.29.14");
+  const spki = createPublicKey(key).export({ type: "spki", format: "der" });
+  // version, serial, algorithm, issuer, validity, subject
+  return { key, name: body[5]!.whole, keyId: own ? derItems(own.value)[0]!.content : keyIdOf(spki) };
+}
+
+function extension(id: Uint8Array, critical: boolean, value: Uint8Array): Uint8Array {
+  return sequence(id, ...(critical ? [bool(true)] : []), octets(value));
+}
+
+const nameOf = ({ commonName, organizations = [] }: Subject): Uint8Array =>
+  sequence(...organizations.map((name) => set(sequence(oids.organization, utf8(name)))), set(sequence(oids.commonName, utf8(commonName))));
+
+/** The usual key id: the hash of the key's bits, without their header. */
+const keyIdOf = (spki: Uint8Array): Uint8Array =>
+  createHash("sha1")
+    .update(derItems(derItems(spki)[0]!.content)[1]!.content.subarray(1))
+    .digest();
+
+function addressBytes(address: string): Uint8Array {
+  if (isIPv4(address)) return Uint8Array.from(address.split("."), Number);
+  // The URL parser spells every IPv6 address in its one canonical form, so that only `::` is left to expand.
+  const canonical = new URL(`http://[${address.replace(/%.*$/, "")}]/`).hostname.slice(1, -1);
+  const [head = "", tail] = canonical.split("::");
+  const groups = (text: string | undefined): string[] => (text ? text.split(":") : []);
+  const before = groups(head);
+  const after = groups(tail);
+  const all = [...before, ...Array<string>(8 - before.length - after.length).fill("0"), ...after].map((group) => Number.parseInt(group, 16));
+  return Uint8Array.from(all.flatMap((group) => [group >> 8, group & 0xff]));
+}

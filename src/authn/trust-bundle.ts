@@ -1,0 +1,79 @@
+// Trusted authorities from a PEM file that may be replaced while the server runs. A broken replacement is reported and the old trust kept.
+
+import { X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { Clock } from "#base";
+
+export interface TrustBundle {
+  /** The same array until the trust changes. */
+  certificates(): readonly X509Certificate[];
+  /** The text as read, for TLS contexts. */
+  pem(): string;
+}
+
+export interface FileTrustBundle extends TrustBundle {
+  /** Reads the file again; resolves to whether the trust changed, rejects when the file cannot be used. */
+  reload(): Promise<boolean>;
+  /** Reloads every `milliseconds` until the returned function is called. */
+  follow(clock: Clock, milliseconds: number, report: (change: { readonly changed: true } | { readonly error: unknown }) => void): () => void;
+}
+
+const block = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+
+/** The certificates of a PEM text; throws naming `source` when there is none or one is broken. */
+export function certificatesOf(pem: string, source: string): X509Certificate[] {
+  const blocks = pem.match(block);
+  if (!blocks) throw new Error(`${source}: no certificate found (expected PEM text with a CERTIFICATE block)`);
+  return blocks.map((text, index) => {
+    try {
+      return new X509Certificate(text);
+    } catch (error) {
+      throw new Error(`${source}: certificate ${index + 1} cannot be read: ${(error as Error).message}`, { cause: error });
+    }
+  });
+}
+
+/** Trust in the authorities of a PEM text. */
+export function trustBundle(pem: string, source: string): TrustBundle {
+  const certificates = certificatesOf(pem, source);
+  return { certificates: () => certificates, pem: () => pem };
+}
+
+/** Trust in the authorities of a file. Throws when it cannot be read at first. */
+export function trustBundleFile(file: string): FileTrustBundle {
+  let pem = readFileSync(file, "utf8");
+  let certificates = certificatesOf(pem, file);
+  const reload = async (): Promise<boolean> => {
+    const text = await readFile(file, "utf8");
+    if (text === pem) return false;
+    certificates = certificatesOf(text, file);
+    pem = text;
+    return true;
+  };
+  return {
+    certificates: () => certificates,
+    pem: () => pem,
+    reload,
+    follow: (clock, milliseconds, report) => {
+      let stopped = false;
+      let cancel = (): void => undefined;
+      const again = async (): Promise<void> => {
+        try {
+          if (await reload()) report({ changed: true });
+        } catch (error) {
+          report({ error });
+        }
+        if (!stopped) arm();
+      };
+      const arm = (): void => {
+        cancel = clock.after(milliseconds, () => void again());
+      };
+      arm();
+      return () => {
+        stopped = true;
+        cancel();
+      };
+    },
+  };
+}
