@@ -1,1 +1,17 @@
-export { type Batch, type Change, Compacted, type Entry, FutureRevision, type Outcome, type Page, type Range, type Revision, type Store, type StoreStatus, type Write } from "./store.ts";
+export {
+  type Batch,
+  type Change,
+  Compacted,
+  type Entry,
+  FutureRevision,
+  type Outcome,
+  type Page,
+  type Range,
+  type Revision,
+  type Store,
+  type StoreStatus,
+  type Write,
+} from "./store.ts";
+export { StoreBusy, StoreClosed, StoreDamaged, StoreFailed, StoreFull, StoreLocked } from "./errors.ts";
+export { type MemoryOptions, MemoryStore, openMemory } from "./memory/memory.ts";
+export { type LeaseReuse, leaseReuse } from "./leases.ts";

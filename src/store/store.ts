@@ -31,9 +31,7 @@ export interface Write {
 }
 
 /** Deleting an absent key with expect "any" is done, without a revision of its own and without `previous`. */
-export type Outcome =
-  | { readonly done: true; readonly revision: Revision; readonly previous?: Entry }
-  | { readonly done: false; readonly current?: Entry };
+export type Outcome = { readonly done: true; readonly revision: Revision; readonly previous?: Entry } | { readonly done: false; readonly current?: Entry };
 
 /** One change as a watcher sees it. A deletion has a null value and the revision of the deletion. */
 export interface Change {

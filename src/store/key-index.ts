@@ -1,0 +1,270 @@
+// Which keys there are and at which revisions each was written: the memory of a store without its values.
+//
+//   leaf    keys   [ "a"   "b"                      "c" ]
+//           slots  [  7    { older [3 -5 8], 9 }    12  ]     "b": put 3, deleted 5, put again 8, updated 9
+//
+// Most keys are written once, so a slot is mostly just a number. Leaves and slots belong to one index and are
+// copied before they change in another, which makes a fork cost one array of leaves.
+
+import { compareKeys, isPlainKey } from "./key-order.ts";
+import type { Range, Revision } from "./store.ts";
+
+const leafSize = 512;
+
+export interface Version {
+  readonly revision: Revision;
+  readonly created: Revision;
+}
+
+/** The keys of a range with their versions, column by column. */
+export interface Listing {
+  readonly keys: string[];
+  readonly revisions: Revision[];
+  readonly created: Revision[];
+  readonly remaining: number;
+}
+
+/** A key with a past. Deletions are negative revisions. */
+interface Life {
+  /** When the newest version's key came to be; `first` is the same for the oldest version kept. */
+  born: Revision;
+  first: Revision;
+  latest: Revision;
+  older: Revision[] | undefined;
+  owner: object;
+}
+type Slot = Revision | Life;
+
+interface Leaf {
+  readonly keys: string[];
+  readonly slots: Slot[];
+  live: number;
+  newest: Revision;
+  readonly owner: object;
+}
+interface Place {
+  readonly leaf: number;
+  readonly slot: number;
+}
+
+export class KeyIndex {
+  #leaves: Leaf[] = [];
+  #aged = new Set<string>();
+  #owner: object = {};
+  #plain = true;
+  #size = 0;
+
+  /** How many keys are there now. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** The key's version now or at a revision. */
+  find(key: string, at: Revision = Infinity): Version | undefined {
+    const place = this.#place(key, this.#plain && isPlainKey(key));
+    const leaf = this.#leaves[place.leaf];
+    return leaf?.keys[place.slot] === key ? versionAt(leaf.slots[place.slot]!, at) : undefined;
+  }
+
+  /** Keys of a prefix in order, now or at a revision. */
+  list(range: Extract<Range, { prefix: string }>, at: Revision = Infinity): Listing {
+    const { prefix, after, limit } = range;
+    const most = limit || Infinity;
+    const plain = this.#plain && isPlainKey(prefix) && (after === undefined || isPlainKey(after));
+    const listing = { keys: [] as string[], revisions: [] as Revision[], created: [] as Revision[], remaining: 0 };
+    let { leaf: leafAt, slot } = this.#start(prefix, after, plain);
+    let open = true;
+    for (; open && leafAt < this.#leaves.length; leafAt++, slot = 0) {
+      const leaf = this.#leaves[leafAt]!;
+      if (listing.keys.length >= most && slot === 0 && leaf.newest <= at && leaf.keys.at(-1)!.startsWith(prefix)) {
+        listing.remaining += leaf.live;
+        continue;
+      }
+      for (; slot < leaf.keys.length; slot++) {
+        const key = leaf.keys[slot]!;
+        open = key.startsWith(prefix);
+        if (!open) break;
+        const version = versionAt(leaf.slots[slot]!, at);
+        if (!version) continue;
+        if (listing.keys.length >= most) listing.remaining++;
+        else {
+          listing.keys.push(key);
+          listing.revisions.push(version.revision);
+          listing.created.push(version.created);
+        }
+      }
+    }
+    return listing;
+  }
+
+  /** Notes that the key got a value at a revision newer than all before. */
+  put(key: string, revision: Revision, created: Revision): void {
+    const leaf = this.#open(key);
+    const { slot } = this.#place(key, this.#plain);
+    const old = leaf.keys[slot] === key ? leaf.slots[slot] : undefined;
+    const wasLive = old !== undefined && isLive(old);
+    if (old === undefined) {
+      leaf.keys.splice(slot, 0, key);
+      leaf.slots.splice(slot, 0, created === revision ? revision : { born: created, first: created, latest: revision, older: undefined, owner: this.#owner });
+    } else {
+      const life = this.#age(key, leaf, slot);
+      life.latest = revision;
+      life.born = created;
+    }
+    if (!wasLive) {
+      leaf.live++;
+      this.#size++;
+    }
+    leaf.newest = revision > leaf.newest ? revision : leaf.newest;
+    if (leaf.keys.length > leafSize) this.#split(leaf);
+  }
+
+  /** Notes that the key, known to be there, was deleted. */
+  remove(key: string, revision: Revision): void {
+    const leaf = this.#open(key);
+    const { slot } = this.#place(key, this.#plain);
+    if (leaf.keys[slot] !== key) throw new Error(`no such key: ${key}`);
+    this.#age(key, leaf, slot).latest = -revision;
+    leaf.live--;
+    this.#size--;
+    leaf.newest = revision;
+  }
+
+  /** Forgets versions that nobody can ask for once history before `through` is gone, some keys per step; yields their revisions. */
+  *trim(through: Revision, keysPerStep = 1000): Generator<Revision[], void, void> {
+    const keys = [...this.#aged];
+    for (let from = 0; from < keys.length; from += keysPerStep) {
+      const dropped: Revision[] = [];
+      for (const key of keys.slice(from, from + keysPerStep)) this.#trimKey(key, through, dropped);
+      yield dropped;
+    }
+  }
+
+  /** An independent copy that shares everything until either side changes it. */
+  fork(): KeyIndex {
+    const copy = new KeyIndex();
+    copy.#leaves = [...this.#leaves];
+    copy.#aged = new Set(this.#aged);
+    copy.#plain = this.#plain;
+    copy.#size = this.#size;
+    this.#owner = {};
+    return copy;
+  }
+
+  #trimKey(key: string, through: Revision, dropped: Revision[]): void {
+    const place = this.#place(key, this.#plain);
+    const at = this.#leaves[place.leaf];
+    const known = at?.keys[place.slot] === key ? at.slots[place.slot] : undefined;
+    if (known === undefined || typeof known === "number") return;
+    const versions = [...(known.older ?? []), known.latest];
+    let keep = versions.findLastIndex((revision) => Math.abs(revision) <= through);
+    if (keep < 0) return;
+    if (versions[keep]! < 0) keep++;
+    if (keep === 0) return;
+    for (const revision of versions.slice(0, keep)) dropped.push(Math.abs(revision));
+    const leaf = this.#open(key);
+    if (keep === versions.length) {
+      this.#aged.delete(key);
+      leaf.keys.splice(place.slot, 1);
+      leaf.slots.splice(place.slot, 1);
+      if (leaf.keys.length === 0) this.#leaves.splice(place.leaf, 1);
+      return;
+    }
+    const first = bornAt(known, keep);
+    const kept = versions.slice(keep, -1);
+    if (kept.length === 0) this.#aged.delete(key);
+    leaf.slots[place.slot] =
+      kept.length === 0 && known.latest === known.born
+        ? known.latest
+        : { born: known.born, first, latest: known.latest, older: kept.length ? kept : undefined, owner: this.#owner };
+  }
+
+  /** The slot as a life that is ours to change, its newest version moved to the older ones. */
+  #age(key: string, leaf: Leaf, slot: number): Life {
+    const old = leaf.slots[slot]!;
+    let life: Life;
+    if (typeof old === "number") life = { born: old, first: old, latest: old, older: [old], owner: this.#owner };
+    else {
+      life = old.owner === this.#owner ? old : { ...old, older: old.older?.slice(), owner: this.#owner };
+      if (life.older) life.older.push(old.latest);
+      else life.older = [old.latest];
+    }
+    leaf.slots[slot] = life;
+    this.#aged.add(key);
+    return life;
+  }
+
+  /** The leaf where the key is or belongs, made ours to change. */
+  #open(key: string): Leaf {
+    if (this.#plain && !isPlainKey(key)) this.#plain = false;
+    if (this.#leaves.length === 0) this.#leaves.push({ keys: [], slots: [], live: 0, newest: 0, owner: this.#owner });
+    const { leaf: at } = this.#place(key, this.#plain);
+    const leaf = this.#leaves[at]!;
+    if (leaf.owner === this.#owner) return leaf;
+    return (this.#leaves[at] = { keys: leaf.keys.slice(), slots: leaf.slots.slice(), live: leaf.live, newest: leaf.newest, owner: this.#owner });
+  }
+
+  #split(leaf: Leaf): void {
+    const at = this.#leaves.indexOf(leaf);
+    // Keys that arrive in order leave full leaves behind them.
+    const half = at === this.#leaves.length - 1 ? leafSize : leafSize / 2;
+    const slots = leaf.slots.splice(half);
+    const live = slots.filter(isLive).length;
+    leaf.live -= live;
+    this.#leaves.splice(at + 1, 0, { keys: leaf.keys.splice(half), slots, live, newest: leaf.newest, owner: this.#owner });
+  }
+
+  #start(prefix: string, after: string | undefined, plain: boolean): Place {
+    if (after === undefined || order(after, prefix, plain) < 0) return this.#place(prefix, plain);
+    const place = this.#place(after, plain);
+    return this.#leaves[place.leaf]?.keys[place.slot] === after ? { leaf: place.leaf, slot: place.slot + 1 } : place;
+  }
+
+  /** Where the key is or would be put: in the last leaf that does not start behind it. */
+  #place(key: string, plain: boolean): Place {
+    let low = 0;
+    let high = this.#leaves.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if (order(this.#leaves[middle]!.keys[0]!, key, plain) <= 0) low = middle;
+      else high = middle - 1;
+    }
+    const keys = this.#leaves[low]?.keys ?? [];
+    let from = 0;
+    let to = keys.length;
+    if (to > 0 && order(keys[to - 1]!, key, plain) < 0) from = to;
+    while (from < to) {
+      const middle = (from + to) >>> 1;
+      if (order(keys[middle]!, key, plain) < 0) from = middle + 1;
+      else to = middle;
+    }
+    return { leaf: low, slot: from };
+  }
+}
+
+const order = (a: string, b: string, plain: boolean): number => (plain ? (a < b ? -1 : a > b ? 1 : 0) : compareKeys(a, b));
+
+const isLive = (slot: Slot): boolean => typeof slot === "number" || slot.latest > 0;
+
+function versionAt(slot: Slot, at: Revision): Version | undefined {
+  if (typeof slot === "number") return slot <= at ? { revision: slot, created: slot } : undefined;
+  if (Math.abs(slot.latest) <= at) return slot.latest > 0 ? { revision: slot.latest, created: slot.born } : undefined;
+  const older = slot.older ?? [];
+  let low = 0;
+  let high = older.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (Math.abs(older[middle]!) <= at) low = middle + 1;
+    else high = middle;
+  }
+  const revision = older[low - 1];
+  return revision !== undefined && revision > 0 ? { revision, created: bornAt(slot, low - 1) } : undefined;
+}
+
+/** When the key of the version at this position of the life came to be. */
+function bornAt(life: Life, position: number): Revision {
+  const older = life.older ?? [];
+  if (position >= older.length) return life.born;
+  for (let i = position; i > 0; i--) if (older[i - 1]! < 0) return older[i]!;
+  return life.first;
+}

@@ -1,0 +1,201 @@
+// The store that keeps everything in memory: for tests and embedding. It can be forked and set back.
+
+import { type Clock, systemClock } from "#base";
+import { Deadlines } from "../deadlines.ts";
+import { StoreClosed } from "../errors.ts";
+import { Feed } from "../feed.ts";
+import { KeyIndex } from "../key-index.ts";
+import { checkRange, checkWrite, expectationHolds, inRange } from "../key-order.ts";
+import {
+  type Batch,
+  type Change,
+  Compacted,
+  type Entry,
+  FutureRevision,
+  type Outcome,
+  type Page,
+  type Range,
+  type Revision,
+  type Store,
+  type StoreStatus,
+  type Write,
+} from "../store.ts";
+
+/** One change as it is kept; `before` is the revision of the version it replaced, or zero. */
+interface Kept {
+  readonly key: string;
+  readonly value: Uint8Array | null;
+  readonly revision: Revision;
+  readonly created: Revision;
+  readonly before: Revision;
+}
+
+// An empty store stands at revision 1, as etcd does, so that zero can go on meaning "before everything".
+const firstRevision = 1;
+const changesPerBatch = 500;
+
+export interface MemoryOptions {
+  readonly clock?: Clock;
+}
+
+export class MemoryStore implements Store {
+  readonly #clock: Clock;
+  readonly #feed: Feed;
+  readonly #deadlines: Deadlines;
+  #index = new KeyIndex();
+  /** What was written at revision `#base + i`, as long as someone can ask for it. */
+  #kept: (Kept | undefined)[] = [];
+  #base = firstRevision + 1;
+  #compacted = 0;
+  #bytes = 0;
+  #closed = false;
+
+  constructor(options: MemoryOptions = {}) {
+    this.#clock = options.clock ?? systemClock;
+    this.#feed = new Feed({ revision: () => this.#revision(), compacted: () => this.#compacted, changes: (range, after) => this.#changes(range, after) });
+    this.#deadlines = new Deadlines(this.#clock, async (due) => {
+      for (const { key, revision } of due) await this.write({ key, value: null, expect: revision });
+    });
+  }
+
+  async read(range: Range, at?: Revision): Promise<Page> {
+    this.#check(at);
+    checkRange(range);
+    const revision = at ?? this.#revision();
+    if ("key" in range) {
+      const version = this.#index.find(range.key, at);
+      return { revision, entries: version ? [this.#entry(version.revision)] : [], remaining: 0 };
+    }
+    const { revisions, remaining } = this.#index.list(range, at);
+    return { revision, entries: revisions.map((one) => this.#entry(one)), remaining };
+  }
+
+  async write(write: Write): Promise<Outcome> {
+    this.#check();
+    checkWrite(write);
+    const { key, value, expect, ttlSeconds } = write;
+    const version = this.#index.find(key);
+    const current = version && this.#entry(version.revision);
+    if (!expectationHolds(expect, version?.revision ?? 0)) return { done: false, ...(current && { current }) };
+    if (value === null && !version) return { done: true, revision: this.#revision() };
+    const revision = this.#revision() + 1;
+    // Our own copy: what the caller does with its bytes afterwards changes nothing here.
+    const kept: Kept = { key, value: value && new Uint8Array(value), revision, created: version?.created ?? revision, before: version?.revision ?? 0 };
+    this.#kept.push(kept);
+    this.#bytes += sizeOf(kept);
+    if (value === null) this.#index.remove(key, revision);
+    else this.#index.put(key, revision, kept.created);
+    this.#deadlines.set(key, revision, value && ttlSeconds ? this.#clock.now() + ttlSeconds * 1000 : undefined);
+    this.#feed.publish([this.#change(kept)]);
+    return { done: true, revision, ...(current && { previous: current }) };
+  }
+
+  watch(range: Range, after: Revision, signal: AbortSignal): AsyncIterable<Batch> {
+    this.#check();
+    checkRange(range);
+    return this.#feed.watch(range, after, signal);
+  }
+
+  async progress(): Promise<Revision> {
+    this.#check();
+    this.#feed.mark();
+    return this.#revision();
+  }
+
+  async compact(through: Revision): Promise<void> {
+    this.#check();
+    if (through > this.#revision()) throw new FutureRevision(through, this.#revision());
+    if (through <= this.#compacted) return;
+    this.#compacted = through;
+    for (const dropped of this.#index.trim(through)) {
+      for (const revision of dropped) {
+        this.#bytes -= sizeOf(this.#kept[revision - this.#base]!);
+        this.#kept[revision - this.#base] = undefined;
+      }
+    }
+    const first = this.#kept.findIndex((kept) => kept !== undefined);
+    const holes = first < 0 ? this.#kept.length : first;
+    if (holes > this.#kept.length / 2) {
+      this.#kept = this.#kept.slice(holes);
+      this.#base += holes;
+    }
+  }
+
+  async status(): Promise<StoreStatus> {
+    this.#check();
+    return { revision: this.#revision(), compacted: this.#compacted, keys: this.#index.size, bytes: this.#bytes };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#deadlines.close();
+    this.#feed.close();
+  }
+
+  /** An independent store with the same history, sharing it until either writes. Costs a few words per revision kept. */
+  fork(options: MemoryOptions = {}): MemoryStore {
+    this.#check();
+    const copy = new MemoryStore({ clock: options.clock ?? this.#clock });
+    copy.#index = this.#index.fork();
+    copy.#kept = [...this.#kept];
+    copy.#base = this.#base;
+    copy.#compacted = this.#compacted;
+    copy.#bytes = this.#bytes;
+    for (const { key, revision, at } of this.#deadlines.entries()) copy.#deadlines.set(key, revision, at);
+    return copy;
+  }
+
+  /**
+   * Brings every key back to how it stood at a revision, or in another store (a fork taken earlier). It does so by
+   * ordinary writes: revisions go on rising and watchers see each change. Keys come back without their expiry.
+   */
+  async rewind(to: Revision | MemoryStore): Promise<Revision> {
+    const then = typeof to === "number" ? await this.read({ prefix: "" }, to) : await to.read({ prefix: "" });
+    const now = await this.read({ prefix: "" });
+    const wanted = new Map(then.entries.map((entry) => [entry.key, entry.value]));
+    for (const { key } of now.entries) if (!wanted.has(key)) await this.write({ key, value: null, expect: "any" });
+    const have = new Map(now.entries.map((entry) => [entry.key, entry.value]));
+    for (const [key, value] of wanted) if (!same(have.get(key), value)) await this.write({ key, value, expect: "any" });
+    return this.#revision();
+  }
+
+  #revision(): Revision {
+    return this.#base + this.#kept.length - 1;
+  }
+
+  #check(at?: Revision): void {
+    if (this.#closed) throw new StoreClosed();
+    if (at === undefined) return;
+    if (at > this.#revision()) throw new FutureRevision(at, this.#revision());
+    if (at < this.#compacted) throw new Compacted(this.#compacted);
+  }
+
+  #entry(revision: Revision): Entry {
+    const { key, value, created } = this.#kept[revision - this.#base]!;
+    return { key, value: value!, revision, created };
+  }
+
+  #change({ key, value, revision, created, before }: Kept): Change {
+    return { key, revision, value, created, ...(before && { previous: this.#entry(before) }) };
+  }
+
+  #changes(range: Range, after: Revision): Batch {
+    const changes: Change[] = [];
+    let through = after;
+    while (through < this.#revision() && changes.length < changesPerBatch) {
+      through++;
+      // A hole cannot be met here: revisions behind the compacted one are all kept.
+      const kept = this.#kept[through - this.#base];
+      if (kept && inRange(range, kept.key)) changes.push(this.#change(kept));
+    }
+    return { changes, through };
+  }
+}
+
+/** Opens an empty store in memory. */
+export async function openMemory(options: MemoryOptions = {}): Promise<MemoryStore> {
+  return new MemoryStore(options);
+}
+
+const sizeOf = (kept: Kept): number => kept.key.length + (kept.value?.length ?? 0);
+const same = (a: Uint8Array | undefined, b: Uint8Array): boolean => a !== undefined && Buffer.compare(a, b) === 0;

@@ -1,0 +1,53 @@
+// The contract of a Store: one strict suite that every backend and every decorator passes.
+
+import assert from "node:assert/strict";
+import { describe, test } from "node:test";
+import { expiryCases } from "./contract/expiry.contract.ts";
+import type { Case, Kit } from "./contract/harness.contract.ts";
+import { modelCases } from "./contract/model.contract.ts";
+import { readCases } from "./contract/reads.contract.ts";
+import { watchCases } from "./contract/watches.contract.ts";
+import { writeCases } from "./contract/writes.contract.ts";
+import type { Store } from "./store.ts";
+
+/** A test that a backend is known to fail, and why. */
+export interface Gap {
+  readonly test: string;
+  readonly reason: string;
+}
+
+export interface ContractOptions {
+  /** Turns the store's clock where it has one of its own; else time is waited for. */
+  readonly elapse?: (store: Store, seconds: number) => Promise<void>;
+}
+
+const cases: readonly Case[] = [...writeCases, ...readCases, ...watchCases, ...expiryCases, ...modelCases];
+let runs = 0;
+
+/** Runs the suite on stores from `open`, which may be empty or not. A gap that passes fails, so that gaps only shrink. */
+export function storeContract(name: string, open: () => Promise<Store>, gaps: readonly Gap[] = [], options: ContractOptions = {}): void {
+  describe(`${name} keeps the contract of a store`, () => {
+    for (const [title, run] of cases) {
+      const gap = gaps.find((one) => one.test === title);
+      test(gap ? `${title} (gap: ${gap.reason})` : title, { timeout: 60_000 }, async () => {
+        const store = await open();
+        try {
+          const { revision: start } = await store.status();
+          const elapse = (seconds: number): Promise<void> => options.elapse?.(store, seconds) ?? Promise.resolve();
+          const kit: Kit = { store, prefix: `/contract/${++runs}/`, start, elapse };
+          if (gap) await assert.rejects(run(kit), `"${title}" passes now: take it off the list of gaps`);
+          else await run(kit);
+        } finally {
+          await store.close();
+        }
+      });
+    }
+    test("every gap names a test", () => {
+      const titles = new Set(cases.map(([title]) => title));
+      assert.deepEqual(
+        gaps.filter((gap) => !titles.has(gap.test)),
+        [],
+      );
+    });
+  });
+}
