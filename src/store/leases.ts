@@ -28,7 +28,7 @@ export function leaseReuse<Id>({ clock, reuseSeconds, maxKeysPerLease, grant }: 
     const spare = Math.min(reuseSeconds, Math.floor(ttlSeconds * reuseShare));
     const now = clock.now();
     const wanted = now + ttlSeconds * 1000;
-    const fits = last && wanted < last.endsAt && wanted + spare * 1000 > last.endsAt;
+    const fits = last && wanted < last.endsAt && wanted + spare * 1000 >= last.endsAt;
     if (last && fits && last.keys < maxKeysPerLease) {
       last.keys++;
       return last.id;
