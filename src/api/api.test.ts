@@ -9,8 +9,9 @@ import * as api from "./index.ts";
 const reference = new URL("../../../shared/reference/", import.meta.url);
 const skip = existsSync(reference) ? false : "no reference facts beside the repo";
 const read = <T>(path: string): T => JSON.parse(readFileSync(new URL(path, reference), "utf8")) as T;
-const { kubernetes } = dialects;
-const extension = kubernetes.wire.extensionPrefix;
+/** The dialect that the facts are written in. */
+const original = Object.values(dialects).find((dialect) => dialect !== dialects.orch)!;
+const extension = original.wire.extensionPrefix;
 
 const messages = new Set<Message>();
 const gather = (shape: Shape): void => {
@@ -23,7 +24,7 @@ const gather = (shape: Shape): void => {
 const declared = [...Object.values(api), ...Object.values(api.flowcontrolV1beta2)]
   .map((value): unknown => value)
   .filter((value): value is Message => typeof value === "object" && value !== null && "shape" in value && value.shape === "message")
-  .map((message) => api.inDialect(kubernetes, message));
+  .map((message) => api.inDialect(original, message));
 for (const message of declared) gather(message);
 const lists = declared
   .filter((message) => message.kind !== undefined && (message.fields["metadata"]?.shape as Message | undefined)?.name === "ObjectMeta")
@@ -73,10 +74,10 @@ test("the type of a kind follows from its declaration", () => {
 test("fields that carry a product's name speak the dialect", () => {
   const info = (dialect: Dialect): string[] => Object.keys(api.inDialect(dialect, api.NodeSystemInfo).fields).slice(6, 8);
   assert.deepEqual(info(dialects.orch), ["nodeagentVersion", "orchProxyVersion"]);
-  assert.deepEqual(info(kubernetes), [`${kubernetes.cli.agent}Version`, api.keyIn(kubernetes, "orchProxyVersion")]);
-  assert.notDeepEqual(info(dialects.orch), info(kubernetes));
-  assert.equal(api.inDialect(kubernetes, api.Pod), api.Pod);
-  assert.equal(api.inDialect(kubernetes, api.Node), api.inDialect(kubernetes, api.Node));
+  assert.deepEqual(info(original), [`${original.cli.agent}Version`, api.keyIn(original, "orchProxyVersion")]);
+  assert.notDeepEqual(info(dialects.orch), info(original));
+  assert.equal(api.inDialect(original, api.Pod), api.Pod);
+  assert.equal(api.inDialect(original, api.Node), api.inDialect(original, api.Node));
 });
 
 test("a list is made once and named after its kind", () => {
@@ -123,7 +124,7 @@ const laterVersion = "api.apidiscovery.v2";
 test("field numbers and binary types are those of the reference", { skip }, () => {
   const facts = read<ProtobufFacts>("protobuf-api-facts.json");
   const byPackage = new Map(Object.entries(facts).map(([name, { messages }]) => [name.replaceAll("_", "-"), messages]));
-  const suffix = kubernetes.wire.groupSuffix;
+  const suffix = original.wire.groupSuffix;
   const missing: string[] = [];
   for (const message of [...all, ...lists]) {
     const known = byPackage.get(`${suffix}.${message.package}`)?.[message.name];
@@ -191,7 +192,7 @@ test("required fields, types, lists, merge keys and enumerations are those of th
   const { definitions } = read<{ definitions: Record<string, Published> }>("openapi-facts.json");
   let compared = 0;
   for (const message of [...all, ...lists]) {
-    const known = definitions[`${kubernetes.wire.schemaPrefix}.${title(message)}`];
+    const known = definitions[`${original.wire.schemaPrefix}.${title(message)}`];
     if (known === undefined) continue;
     compared += 1;
     const fields = flat(message);
@@ -211,7 +212,7 @@ test("required fields, types, lists, merge keys and enumerations are those of th
       assert.equal(more.atomicMap, mapType === undefined ? undefined : mapType === "atomic", `${where}: map type`);
     }
   }
-  const names = new Set([...all, ...lists].map((message) => `${kubernetes.wire.schemaPrefix}.${title(message)}`));
+  const names = new Set([...all, ...lists].map((message) => `${original.wire.schemaPrefix}.${title(message)}`));
   const undeclared = Object.entries(definitions).filter(([name, { properties }]) => properties !== undefined && !names.has(name));
   assert.deepEqual(
     undeclared.map(([name]) => name.split(".").at(-1)),
@@ -239,7 +240,7 @@ test("fields stand in the order in which the reference writes them", { skip }, (
   };
   for (const message of declared) {
     if (message.kind === undefined) continue;
-    const group = groupName(kubernetes, message.kind) || "core";
+    const group = groupName(original, message.kind) || "core";
     const path = `codec/${group}.${message.kind.version}.${message.kind.kind}.json`;
     if (!existsSync(new URL(path, reference))) continue;
     follow(message, read(path), message.kind.kind);

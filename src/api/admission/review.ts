@@ -3,7 +3,9 @@ import { type TypeOf, bool, bytes, embedded, list, map, optional, pointer, rawEx
 import { UserInfo } from "../authentication/token.ts";
 import { GroupVersionKind, GroupVersionResource } from "../meta/group-version.ts";
 import { Status } from "../meta/status.ts";
-import { kind, message } from "./package.ts";
+import { admission } from "../packages.ts";
+
+const { message, kind } = admission;
 
 export const AdmissionRequest = message("AdmissionRequest", "A request that is to be judged.", {
   uid: required(1, string, "Identity of this question; the answer repeats it."),

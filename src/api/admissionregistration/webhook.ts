@@ -3,7 +3,9 @@ import { type TypeOf, bytes, embedded, inline, int32, list, optional, pointer, r
 import { assumed, keyed, known, merged, whole } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { admissionregistration } from "../packages.ts";
+
+const { message, kind } = admissionregistration;
 
 export const Rule = message("Rule", "Resources that a webhook is asked about.", {
   apiGroups: optional(1, list(string), "Groups; * for all.", whole),

@@ -1,11 +1,12 @@
 // All that a server has, in one document. Both versions have the same fields.
-import { type TypeOf, apiPackage, embedded, list, optional, required, string } from "#schema";
+import { type TypeOf, embedded, list, optional, required, string } from "#schema";
 import { keyed, unique } from "../extras.ts";
 import { GroupVersionKind } from "../meta/group-version.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { apidiscovery } from "../packages.ts";
 
 function declare(version: string) {
-  const { message, kind } = apiPackage({ package: `api.apidiscovery.${version}`, group: "apidiscovery", branded: true, version });
+  const { message, kind } = apidiscovery(version);
 
   const APISubresourceDiscovery = message("APISubresourceDiscovery", "One subresource.", {
     subresource: required(1, string, "Its name."),

@@ -3,8 +3,10 @@ import { type TypeOf, bool, bytes, embedded, int32, list, optional, pointer, raw
 import { assumed, keyed } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { Status } from "../meta/status.ts";
+import { apiextensions } from "../packages.ts";
 import { JSONSchemaProps } from "./json-schema.ts";
-import { kind, message } from "./package.ts";
+
+const { message, kind } = apiextensions;
 
 export const ServiceReference = message("ServiceReference", "A service that answers.", {
   namespace: required(1, string, "Namespace of the service."),

@@ -1,7 +1,9 @@
 // The JSON schemas that custom resources are described with.
 import { type Message, type TypeOf, bool, double, int64, json, list, map, optional, orArray, orBool, orStrings, pointer, recursive, required, string } from "#schema";
 import { keyed, merged, worded } from "../extras.ts";
-import { message } from "./package.ts";
+import { apiextensions } from "../packages.ts";
+
+const { message } = apiextensions;
 
 export const ValidationRule = message("ValidationRule", "A rule in CEL.", {
   rule: required(1, string, "The rule; it must come out true."),

@@ -2,7 +2,9 @@
 import { type TypeOf, bool, bytes, embedded, int32, list, optional, pointer, required, string, time } from "#schema";
 import { assumed, keyed, merged, whole } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { apiregistration } from "../packages.ts";
+
+const { message, kind } = apiregistration;
 
 export const ServiceReference = message("ServiceReference", "The service of the other server.", {
   namespace: optional(1, string, "Namespace of the service."),

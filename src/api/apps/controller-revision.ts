@@ -1,7 +1,9 @@
 // Saved states of stateful and daemon sets.
 import { type TypeOf, embedded, int64, rawExtension, required } from "#schema";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind } from "./package.ts";
+import { apps } from "../packages.ts";
+
+const { kind } = apps;
 
 export const ControllerRevision = kind("ControllerRevision", "A state to go back to; never changes.", {
   metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),

@@ -4,7 +4,9 @@ import { PodTemplateSpec } from "../core/pod.ts";
 import { assumed, known, merged } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { apps } from "../packages.ts";
+
+const { message, kind } = apps;
 
 export const RollingUpdateDaemonSet = message("RollingUpdateDaemonSet", "How far a rolling update may stray from one pod on each node.", {
   maxUnavailable: pointer(1, intOrString, "On how many nodes the pod may be missing, as a number or a share."),

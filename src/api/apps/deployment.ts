@@ -4,7 +4,9 @@ import { PodTemplateSpec } from "../core/pod.ts";
 import { assumed, known, merged } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { apps } from "../packages.ts";
+
+const { message, kind } = apps;
 
 export const RollingUpdateDeployment = message("RollingUpdateDeployment", "How far a rolling update may stray from the wanted number.", {
   maxUnavailable: pointer(1, intOrString, "How many pods may be missing, as a number or a share."),

@@ -5,7 +5,9 @@ import { PersistentVolumeClaim } from "../core/volume-claim.ts";
 import { assumed, known, merged } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { apps } from "../packages.ts";
+
+const { message, kind } = apps;
 
 export const RollingUpdateStatefulSetStrategy = message("RollingUpdateStatefulSetStrategy", "Settings of a rolling update.", {
   partition: pointer(1, int32, "Only pods from this ordinal on are updated."),

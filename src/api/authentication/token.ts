@@ -2,7 +2,9 @@
 import { type TypeOf, bool, embedded, int64, list, map, optional, required, string, time } from "#schema";
 import { assumed } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { authentication } from "../packages.ts";
+
+const { message, kind } = authentication;
 
 export const BoundObjectReference = message("BoundObjectReference", "The object a token ends with.", {
   kind: optional(1, string, "Pod or Secret."),

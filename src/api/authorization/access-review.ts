@@ -1,7 +1,9 @@
 // Asking what someone may do.
 import { type TypeOf, bool, embedded, list, map, optional, required, string } from "#schema";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { authorization } from "../packages.ts";
+
+const { message, kind } = authorization;
 
 export const ResourceAttributes = message("ResourceAttributes", "An action on a resource.", {
   namespace: optional(1, string, "Namespace of the action; empty for none or all."),

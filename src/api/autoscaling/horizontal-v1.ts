@@ -2,7 +2,9 @@
 import { type TypeOf, embedded, int32, int64, optional, pointer, required, string, time } from "#schema";
 import { assumed } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package-v1.ts";
+import { autoscalingV1 } from "../packages.ts";
+
+const { message, kind } = autoscalingV1;
 
 export const CrossVersionObjectReference = message(
   "CrossVersionObjectReference",

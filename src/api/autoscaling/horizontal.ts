@@ -3,7 +3,9 @@ import { type TypeOf, embedded, int32, int64, list, optional, pointer, quantity,
 import { assumed, keyed, merged, whole } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package-v2.ts";
+import { autoscalingV2 } from "../packages.ts";
+
+const { message, kind } = autoscalingV2;
 
 export const CrossVersionObjectReference = message("CrossVersionObjectReference", "An object in the same namespace.", {
   kind: required(1, string, "Kind of the object."),

@@ -1,7 +1,9 @@
 // The number of replicas, the same for all kinds that have one.
 import { type TypeOf, embedded, int32, optional, required, string } from "#schema";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package-v1.ts";
+import { autoscalingV1 } from "../packages.ts";
+
+const { message, kind } = autoscalingV1;
 
 export const ScaleSpec = message("ScaleSpec", "How many replicas are wanted.", {
   replicas: optional(1, int32, "The number."),

@@ -5,7 +5,9 @@ import { ObjectReference } from "../core/reference.ts";
 import { assumed, known, merged, unique, whole } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { batch } from "../packages.ts";
+
+const { message, kind } = batch;
 
 export const PodFailurePolicyOnExitCodesRequirement = message("PodFailurePolicyOnExitCodesRequirement", "Looks at exit codes.", {
   containerName: required(1, string, "Only this container; all when unset.", { nullable: true, published: "optional" }),

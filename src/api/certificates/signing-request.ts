@@ -2,7 +2,9 @@
 import { type TypeOf, bytes, embedded, int32, list, map, optional, pointer, required, string, time } from "#schema";
 import { keyed, whole } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { certificates } from "../packages.ts";
+
+const { message, kind } = certificates;
 
 export const CertificateSigningRequestSpec = message("CertificateSigningRequestSpec", "What certificate is asked for.", {
   request: required(1, bytes, "The request, in PEM.", whole),

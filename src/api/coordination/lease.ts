@@ -1,7 +1,9 @@
 // Leases: who holds something, and for how long.
 import { type TypeOf, embedded, int32, microTime, pointer, string } from "#schema";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { coordination } from "../packages.ts";
+
+const { message, kind } = coordination;
 
 export const LeaseSpec = message("LeaseSpec", "Who holds the lease and since when.", {
   holderIdentity: pointer(1, string, "The present holder."),

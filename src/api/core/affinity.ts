@@ -2,7 +2,9 @@
 import { type TypeOf, embedded, int32, int64, list, optional, pointer, required, string, time } from "#schema";
 import { known, whole } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
-import { message } from "./package.ts";
+import { core } from "../packages.ts";
+
+const { message } = core;
 
 export const NodeSelectorRequirement = message("NodeSelectorRequirement", "One condition on a label or field of a node.", {
   key: required(1, string, "The label or field."),

@@ -2,7 +2,9 @@
 import { type TypeOf, bytes, embedded, list, optional, required, string } from "#schema";
 import { merged } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { core } from "../packages.ts";
+
+const { message, kind } = core;
 
 export const ComponentCondition = message("ComponentCondition", "Whether a component is well.", {
   type: required(1, string, "What the condition is about; Healthy is known."),

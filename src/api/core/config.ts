@@ -2,8 +2,10 @@
 import { type TypeOf, bool, bytes, embedded, list, map, optional, pointer, string } from "#schema";
 import { assumed, merged } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind } from "./package.ts";
+import { core } from "../packages.ts";
 import { LocalObjectReference, ObjectReference } from "./reference.ts";
+
+const { kind } = core;
 
 export const ConfigMap = kind("ConfigMap", "Settings for pods to read.", {
   metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),

@@ -1,11 +1,13 @@
 // Containers of a pod.
 import { type TypeOf, bool, embedded, inline, int32, list, map, optional, pointer, quantity, required, string, time } from "#schema";
 import { assumed, keyed, known, merged, whole } from "../extras.ts";
+import { core } from "../packages.ts";
 import { EnvFromSource, EnvVar } from "./env.ts";
-import { message } from "./package.ts";
 import { Lifecycle, Probe } from "./probe.ts";
 import { ContainerResizePolicy, ResourceRequirements } from "./resources.ts";
 import { SecurityContext } from "./security.ts";
+
+const { message } = core;
 
 export const ContainerPort = message("ContainerPort", "A port that a container listens on.", {
   name: optional(1, string, "Name by which services may refer to the port; unique in the pod."),

@@ -1,8 +1,10 @@
 // Environment variables and where their values come from.
 import { type TypeOf, bool, embedded, inline, optional, pointer, quantity, required, string } from "#schema";
 import { assumed } from "../extras.ts";
-import { message } from "./package.ts";
+import { core } from "../packages.ts";
 import { LocalObjectReference } from "./reference.ts";
+
+const { message } = core;
 
 export const ObjectFieldSelector = message(
   "ObjectFieldSelector",

@@ -1,8 +1,10 @@
 // The core twin of events: the same stored object under its older field names.
 import { type TypeOf, embedded, int32, microTime, optional, required, string, time } from "#schema";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { core } from "../packages.ts";
 import { ObjectReference } from "./reference.ts";
+
+const { message, kind } = core;
 
 export const EventSource = message("EventSource", "Who reported an event, in the older form.", {
   component: optional(1, string, "The reporting program."),

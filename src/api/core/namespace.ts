@@ -2,7 +2,9 @@
 import { type TypeOf, embedded, list, optional, required, string, time } from "#schema";
 import { assumed, known, merged } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { core } from "../packages.ts";
+
+const { message, kind } = core;
 
 export const NamespaceSpec = message("NamespaceSpec", "How a namespace ends.", {
   finalizers: optional(1, list(string), "Who must have cleaned up before the namespace may go."),

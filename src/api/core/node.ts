@@ -2,8 +2,10 @@
 import { type TypeOf, bool, embedded, int32, int64, list, map, optional, quantity, required, string, time } from "#schema";
 import { known, merged, worded } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { core } from "../packages.ts";
 import { Taint } from "./affinity.ts";
-import { kind, message } from "./package.ts";
+
+const { message, kind } = core;
 
 export const ConfigMapNodeConfigSource = message("ConfigMapNodeConfigSource", "A config map with settings of the node; no longer used.", {
   namespace: required(1, string, "Namespace of the map."),

@@ -2,8 +2,8 @@
 import { type TypeOf, bool, embedded, inline, list, map, optional, pointer, quantity, required, string } from "#schema";
 import { assumed, known } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { core } from "../packages.ts";
 import { NodeSelector } from "./affinity.ts";
-import { kind, message } from "./package.ts";
 import { ObjectReference, SecretReference } from "./reference.ts";
 import {
   AWSElasticBlockStoreVolumeSource,
@@ -27,6 +27,8 @@ import {
   VsphereVirtualDiskVolumeSource,
 } from "./volume-vendor.ts";
 import { HostPathVolumeSource } from "./volume.ts";
+
+const { message, kind } = core;
 
 export const LocalVolumeSource = message("LocalVolumeSource", "A disk or directory of one node.", {
   path: required(1, string, "Path on the node."),

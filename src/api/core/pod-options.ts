@@ -1,6 +1,8 @@
 // What requests to a running pod, service or node may ask for; read from the query.
 import { type TypeOf, bool, int32, int64, list, optional, pointer, required, string, time } from "#schema";
-import { kind } from "./package.ts";
+import { core } from "../packages.ts";
+
+const { kind } = core;
 
 export const PodLogOptions = kind("PodLogOptions", "Options of reading a log.", {
   container: optional(1, string, "Which container; needed when there are several."),

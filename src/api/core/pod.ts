@@ -2,12 +2,14 @@
 import { type TypeOf, bool, embedded, int32, int64, list, map, optional, pointer, quantity, required, string, time } from "#schema";
 import { assumed, keyed, known, merged } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { core } from "../packages.ts";
 import { Affinity, Toleration, TopologySpreadConstraint } from "./affinity.ts";
 import { Container, ContainerStatus, EphemeralContainer } from "./container.ts";
-import { kind, message } from "./package.ts";
 import { LocalObjectReference, ObjectReference } from "./reference.ts";
 import { PodSecurityContext } from "./security.ts";
 import { Volume } from "./volume.ts";
+
+const { message, kind } = core;
 
 export const PodOS = message("PodOS", "The operating system a pod is made for.", {
   name: required(1, string, "linux or windows."),

@@ -1,7 +1,9 @@
 // Asking a container how it is, and telling it what comes.
 import { type TypeOf, embedded, inline, int32, int64, intOrString, list, optional, pointer, required, string } from "#schema";
 import { assumed, known } from "../extras.ts";
-import { message } from "./package.ts";
+import { core } from "../packages.ts";
+
+const { message } = core;
 
 export const HTTPHeader = message("HTTPHeader", "One header of a request.", {
   name: required(1, string, "Name of the header; spelled canonically when sent."),

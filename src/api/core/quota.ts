@@ -2,7 +2,9 @@
 import { type TypeOf, embedded, list, map, optional, quantity, required, string } from "#schema";
 import { known } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { core } from "../packages.ts";
+
+const { message, kind } = core;
 
 export const LimitRangeItem = message("LimitRangeItem", "Limits for one type of object.", {
   type: required(1, string, "What is limited: Pod, Container or PersistentVolumeClaim."),

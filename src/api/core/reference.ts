@@ -1,6 +1,8 @@
 // Pointers from one object to another.
 import { type TypeOf, embedded, optional, pointer, required, string } from "#schema";
-import { kind, message } from "./package.ts";
+import { core } from "../packages.ts";
+
+const { message, kind } = core;
 
 export const ObjectReference = message(
   "ObjectReference",

@@ -2,8 +2,10 @@
 import { type TypeOf, embedded, int32, int64, list, map, optional, pointer, required, string, time } from "#schema";
 import { assumed, merged } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { core } from "../packages.ts";
 import { PodTemplateSpec } from "./pod.ts";
+
+const { message, kind } = core;
 
 export const ReplicationControllerSpec = message("ReplicationControllerSpec", "How many pods of what kind.", {
   replicas: pointer(1, int32, "How many pods.", assumed(1)),

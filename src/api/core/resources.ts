@@ -1,7 +1,9 @@
 // Amounts of cpu, memory and the rest.
 import { type TypeOf, list, map, optional, quantity, required, string } from "#schema";
 import { keyed } from "../extras.ts";
-import { message } from "./package.ts";
+import { core } from "../packages.ts";
+
+const { message } = core;
 
 export const ResourceClaim = message("ResourceClaim", "Names a claim of the pod that a container uses.", {
   name: required(1, string, "Name of an entry in the pod's resourceClaims."),

@@ -1,7 +1,9 @@
 // What pods and containers may do on their node.
 import { type TypeOf, bool, int64, list, optional, pointer, required, string } from "#schema";
 import { known } from "../extras.ts";
-import { message } from "./package.ts";
+import { core } from "../packages.ts";
+
+const { message } = core;
 
 export const Capabilities = message("Capabilities", "Changes to the kernel capabilities a container starts with.", {
   add: optional(1, list(string), "Capabilities given."),

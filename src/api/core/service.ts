@@ -3,8 +3,10 @@ import { type TypeOf, bool, embedded, int32, intOrString, list, map, optional, p
 import { assumed, keyed, known, merged, whole } from "../extras.ts";
 import { Condition } from "../meta/condition.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { core } from "../packages.ts";
 import { ObjectReference } from "./reference.ts";
+
+const { message, kind } = core;
 
 export const ServicePort = message("ServicePort", "One port of a service.", {
   name: optional(1, string, "Name of the port; needed when there are several."),

@@ -3,9 +3,11 @@ import { type TypeOf, embedded, list, map, optional, pointer, quantity, required
 import { assumed, known, merged } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { core } from "../packages.ts";
 import { TypedLocalObjectReference, TypedObjectReference } from "./reference.ts";
 import { ResourceRequirements } from "./resources.ts";
+
+const { message, kind } = core;
 
 export const PersistentVolumeClaimSpec = message("PersistentVolumeClaimSpec", "What storage is asked for.", {
   accessModes: optional(1, list(string), "How it must be mountable."),

@@ -1,8 +1,10 @@
 // Volumes of particular storage systems.
 import { type TypeOf, bool, int32, list, map, optional, pointer, required, string } from "#schema";
 import { assumed, known } from "../extras.ts";
-import { message } from "./package.ts";
+import { core } from "../packages.ts";
 import { LocalObjectReference, ObjectReference, SecretReference } from "./reference.ts";
+
+const { message } = core;
 
 export const GCEPersistentDiskVolumeSource = message("GCEPersistentDiskVolumeSource", "A Google Compute Engine disk.", {
   pdName: required(1, string, "Name of the disk."),

@@ -2,8 +2,8 @@
 import { type TypeOf, bool, embedded, inline, int32, int64, list, map, optional, pointer, quantity, required, string } from "#schema";
 import { assumed, known } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { core } from "../packages.ts";
 import { ObjectFieldSelector, ResourceFieldSelector } from "./env.ts";
-import { message } from "./package.ts";
 import { LocalObjectReference } from "./reference.ts";
 import { PersistentVolumeClaimSpec } from "./volume-claim.ts";
 import {
@@ -28,6 +28,8 @@ import {
   StorageOSVolumeSource,
   VsphereVirtualDiskVolumeSource,
 } from "./volume-vendor.ts";
+
+const { message } = core;
 
 export const HostPathVolumeSource = message("HostPathVolumeSource", "A file or directory of the node.", {
   path: required(1, string, "Path on the node."),

@@ -3,7 +3,9 @@ import { type TypeOf, bool, embedded, int32, list, map, optional, pointer, requi
 import { ObjectReference } from "../core/reference.ts";
 import { assumed, known, unique, whole } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { discovery } from "../packages.ts";
+
+const { message, kind } = discovery;
 
 export const EndpointConditions = message("EndpointConditions", "How an endpoint is.", {
   ready: pointer(1, bool, "Whether it takes new connections; unset counts as yes."),

@@ -3,7 +3,9 @@ import { type TypeOf, embedded, int32, microTime, optional, required, string, ti
 import { EventSource } from "../core/event.ts";
 import { ObjectReference } from "../core/reference.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { events } from "../packages.ts";
+
+const { message, kind } = events;
 
 export const EventSeries = message("EventSeries", "Repetitions of one event.", {
   count: required(1, int32, "How often it was seen in the series so far."),

@@ -1,10 +1,11 @@
 // Which requests go first when there are too many. Two versions are served; they differ in one name and one merge rule.
-import { type FieldExtras, type Fields, type TypeOf, apiPackage, bool, embedded, int32, list, optional, pointer, required, string, time } from "#schema";
+import { type FieldExtras, type Fields, type TypeOf, bool, embedded, int32, list, optional, pointer, required, string, time } from "#schema";
 import { assumed, keyed, merged, unique, whole } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
+import { flowcontrol } from "../packages.ts";
 
 function declare<F extends Fields>(version: string, shares: F, conditions: FieldExtras) {
-  const { message, kind } = apiPackage({ package: `api.flowcontrol.${version}`, group: "flowcontrol.apiserver", branded: true, version });
+  const { message, kind } = flowcontrol(version);
 
   const UserSubject = message("UserSubject", "One user.", {
     name: required(1, string, "Name of the user; * for all."),

@@ -1,6 +1,8 @@
 // The shared shape of conditions in a status.
 import { type TypeOf, embedded, int64, optional, required, string, time } from "#schema";
-import { message } from "./package.ts";
+import { meta } from "../packages.ts";
+
+const { message } = meta;
 
 export const Condition = message("Condition", "One aspect of an object's state.", {
   type: required(1, string, "What the condition is about."),

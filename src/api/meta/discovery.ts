@@ -1,6 +1,8 @@
 // What a server says about the groups, versions and resources it has.
 import { type TypeOf, bool, embedded, list, optional, required, string } from "#schema";
-import { kind, message } from "./package.ts";
+import { meta } from "../packages.ts";
+
+const { message, kind } = meta;
 
 export const ServerAddressByClientCIDR = message("ServerAddressByClientCIDR", "The address that clients of one network should use.", {
   clientCIDR: required(1, string, "The network of the client."),

@@ -1,6 +1,8 @@
 // Names of kinds and resources, spelled out.
 import { type TypeOf, required, string } from "#schema";
-import { message } from "./package.ts";
+import { meta } from "../packages.ts";
+
+const { message } = meta;
 
 export const GroupKind = message("GroupKind", "A kind without its version.", {
   group: required(1, string, "API group; empty for the core group."),

@@ -1,7 +1,9 @@
 // Choosing objects by their labels.
 import { type TypeOf, list, map, optional, required, string } from "#schema";
 import { merged } from "../extras.ts";
-import { message } from "./package.ts";
+import { meta } from "../packages.ts";
+
+const { message } = meta;
 
 export const LabelSelectorRequirement = message("LabelSelectorRequirement", "One condition on one label.", {
   key: required(1, string, "The label in question.", merged("key")),

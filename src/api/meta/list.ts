@@ -1,7 +1,7 @@
 // Lists: of one kind, or of anything.
 import { type Field, type Fields, type KindName, type ListOf, type Message, type TypeOf, embedded, list, rawExtension, required } from "#schema";
 import { ListMeta } from "./object-meta.ts";
-import { kind } from "./package.ts";
+import { meta } from "../packages.ts";
 
 /** A declaration of a top-level kind. */
 export type Kind<K extends string = string, F extends Fields = Fields> = Message<F> & { readonly kind: KindName & { readonly kind: K } };
@@ -31,7 +31,7 @@ export function listOf<K extends string, F extends Fields>(of: Kind<K, F>): List
   return made as ListKind<K, F>;
 }
 
-export const List = kind("List", "Objects of any kinds, as tools pass them around.", {
+export const List = meta.kind("List", "Objects of any kinds, as tools pass them around.", {
   metadata: embedded(1, ListMeta, "Position and version of the list."),
   items: required(2, list(rawExtension), "The objects."),
 });

@@ -1,7 +1,9 @@
 // What every object and every list carries beside its kind.
 import { type TypeOf, bool, embedded, fieldsV1, int64, list, map, optional, pointer, required, string, time } from "#schema";
 import { merged } from "../extras.ts";
-import { message } from "./package.ts";
+import { meta } from "../packages.ts";
+
+const { message } = meta;
 
 export const OwnerReference = message(
   "OwnerReference",

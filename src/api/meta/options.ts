@@ -1,6 +1,8 @@
 // What a request may ask for beside the object; each is also read from the query.
 import { type TypeOf, bool, int64, list, optional, pointer, string } from "#schema";
-import { kind, message } from "./package.ts";
+import { meta } from "../packages.ts";
+
+const { message, kind } = meta;
 
 export const Preconditions = message("Preconditions", "What must hold for a deletion to go ahead.", {
   uid: pointer(1, string, "The object must have this identity."),

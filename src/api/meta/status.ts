@@ -1,7 +1,9 @@
 // The answer to a request that does not return an object.
 import { type TypeOf, embedded, int32, list, optional, string } from "#schema";
+import { meta } from "../packages.ts";
 import { ListMeta } from "./object-meta.ts";
-import { kind, message } from "./package.ts";
+
+const { message, kind } = meta;
 
 export const StatusCause = message("StatusCause", "One reason among several for a failure.", {
   reason: optional(1, string, "Machine-readable word for the cause."),

@@ -1,7 +1,10 @@
 // Objects as rows for people, and objects cut down to their metadata.
 import { type TypeOf, embedded, int32, json, list, optional, rawExtension, required, string } from "#schema";
+import { meta, metaGroup } from "../packages.ts";
 import { ListMeta, ObjectMeta } from "./object-meta.ts";
-import { message, metaKind } from "./package.ts";
+
+const { message } = meta;
+const { kind: metaKind } = metaGroup;
 
 export const TableColumnDefinition = message("TableColumnDefinition", "One column.", {
   name: required(1, string, "Heading."),

@@ -1,7 +1,8 @@
 // What a server says about its own build.
-import { type TypeOf, apiPackage, required, string } from "#schema";
+import { type TypeOf, required, string } from "#schema";
+import { version } from "../packages.ts";
 
-const { message } = apiPackage({ package: "apimachinery.pkg.version" });
+const { message } = version;
 
 export const Info = message("Info", "The build that answers.", {
   major: required(1, string, "Major version."),

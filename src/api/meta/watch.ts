@@ -1,6 +1,8 @@
 // One frame of a watch.
 import { type TypeOf, embedded, rawExtension, required, string } from "#schema";
-import { message } from "./package.ts";
+import { meta } from "../packages.ts";
+
+const { message } = meta;
 
 export const WatchEvent = message("WatchEvent", "A change, or a mark in the stream.", {
   type: required(1, string, "ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."),

@@ -3,7 +3,9 @@ import { type TypeOf, embedded, inline, int32, list, optional, pointer, required
 import { TypedLocalObjectReference } from "../core/reference.ts";
 import { assumed, known, whole } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { networking } from "../packages.ts";
+
+const { message, kind } = networking;
 
 export const ServiceBackendPort = message("ServiceBackendPort", "A port of a service; one is set.", {
   name: optional(1, string, "Its name."),

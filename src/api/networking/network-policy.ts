@@ -4,7 +4,9 @@ import { assumed, keyed, known, merged } from "../extras.ts";
 import { Condition } from "../meta/condition.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { networking } from "../packages.ts";
+
+const { message, kind } = networking;
 
 export const NetworkPolicyPort = message("NetworkPolicyPort", "Ports that traffic may use.", {
   protocol: pointer(1, string, "UDP, TCP or SCTP.", { ...known("SCTP", "TCP", "UDP"), ...assumed("TCP") }),

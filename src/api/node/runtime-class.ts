@@ -3,7 +3,9 @@ import { type TypeOf, embedded, list, map, optional, quantity, required, string 
 import { Toleration } from "../core/affinity.ts";
 import { whole } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { node } from "../packages.ts";
+
+const { message, kind } = node;
 
 export const Overhead = message("Overhead", "What running a pod costs beside its containers.", {
   podFixed: optional(1, map(quantity), "The amounts."),

@@ -5,7 +5,9 @@ import { Condition } from "../meta/condition.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { DeleteOptions } from "../meta/options.ts";
-import { kind, message } from "./package.ts";
+import { policy } from "../packages.ts";
+
+const { message, kind } = policy;
 
 export const PodDisruptionBudgetSpec = message("PodDisruptionBudgetSpec", "How many pods must stay.", {
   minAvailable: pointer(1, intOrString, "How many must stay, as a number or a share."),

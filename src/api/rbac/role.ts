@@ -2,7 +2,9 @@
 import { type TypeOf, embedded, list, optional, required, string } from "#schema";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { rbac } from "../packages.ts";
+
+const { message, kind } = rbac;
 
 export const PolicyRule = message("PolicyRule", "Grants actions; rules only add up.", {
   verbs: required(1, list(string), "What may be done; * for everything."),

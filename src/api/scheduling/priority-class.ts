@@ -2,7 +2,9 @@
 import { type TypeOf, bool, embedded, int32, optional, pointer, required, string } from "#schema";
 import { assumed, known } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind } from "./package.ts";
+import { scheduling } from "../packages.ts";
+
+const { kind } = scheduling;
 
 export const PriorityClass = kind("PriorityClass", "A named priority.", {
   metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),

@@ -3,7 +3,9 @@ import { type TypeOf, bool, embedded, int32, int64, list, optional, pointer, qua
 import { assumed, merged, unique, whole } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { storage } from "../packages.ts";
+
+const { message, kind } = storage;
 
 export const TokenRequest = message("TokenRequest", "A token that a driver gets for the pod's account.", {
   audience: required(1, string, "Who is to accept it; the API server when empty."),

@@ -4,7 +4,9 @@ import { TopologySelectorTerm } from "../core/affinity.ts";
 import { PersistentVolumeSpec } from "../core/persistent-volume.ts";
 import { assumed, known, whole } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
-import { kind, message } from "./package.ts";
+import { storage } from "../packages.ts";
+
+const { message, kind } = storage;
 
 export const StorageClass = kind("StorageClass", "A sort of storage that claims may ask for.", {
   metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
