@@ -156,6 +156,14 @@ export function wellKnownNames({ product, labelDomain: domain, groupSuffix: suff
       podName: `authentication.${domain}/pod-name`,
       podUid: `authentication.${domain}/pod-uid`,
     },
+    /** Service account tokens kept in secrets: who issued them, and their claims. */
+    legacyTokens: {
+      issuer: `${product}/serviceaccount`,
+      namespace: `${domain}/serviceaccount/namespace`,
+      secret: `${domain}/serviceaccount/secret.name`,
+      account: `${domain}/serviceaccount/service-account.name`,
+      accountUid: `${domain}/serviceaccount/service-account.uid`,
+    },
     users: {
       apiServer: `${component}apiserver`,
       apiServerAgentClient: `${component}apiserver-${agent}-client`,
