@@ -71,6 +71,24 @@ test("the type of a kind follows from its declaration", () => {
   assert.deepEqual([nameless.kind, port], [api.Pod.kind.kind, 80]);
 });
 
+test("a schema may hold schemas, and booleans or lists in their place", () => {
+  const open = {
+    type: "object",
+    properties: { replicas: { type: "integer", minimum: 0 } },
+    items: [{ type: "string" }],
+    additionalProperties: false,
+  } satisfies api.JSONSchemaProps;
+  // @ts-expect-error the inner schema is checked, too
+  const wrong: api.JSONSchemaProps = { properties: { replicas: { type: 1 } } };
+  const { shape } = api.inDialect(original, api.JSONSchemaProps).fields.not;
+  assert.ok(shape.shape === "recursive" && `${extension}list-type` in shape.get().fields);
+  assert.deepEqual(
+    Object.keys(open).filter((key) => !(key in api.JSONSchemaProps.fields)),
+    [],
+  );
+  assert.equal(typeof wrong, "object");
+});
+
 test("fields that carry a product's name speak the dialect", () => {
   const info = (dialect: Dialect): string[] => Object.keys(api.inDialect(dialect, api.NodeSystemInfo).fields).slice(6, 8);
   assert.deepEqual(info(dialects.orch), ["nodeagentVersion", "orchProxyVersion"]);
