@@ -1,0 +1,36 @@
+// The remote procedures of etcd that we call, and what its refusals mean to a store.
+import { type GrpcMethod, GrpcError } from "#http";
+import { type Message, type TypeOf, protobufCodec } from "#schema";
+import { StoreFull } from "../errors.ts";
+import * as m from "./messages.ts";
+
+const method = <Q extends Message, R extends Message>(name: string, request: Q, response: R): GrpcMethod<TypeOf<Q>, TypeOf<R>> => {
+  const [encoder, decoder] = [protobufCodec(request, { style: "proto3" }), protobufCodec(response, { style: "proto3" })];
+  return { path: `/etcdserverpb.${name}`, encode: (message) => encoder.encode(message), decode: (bytes) => decoder.decode(bytes) };
+};
+
+export const calls = {
+  range: method("KV/Range", m.RangeRequest, m.RangeResponse),
+  txn: method("KV/Txn", m.TxnRequest, m.TxnResponse),
+  compact: method("KV/Compact", m.CompactionRequest, m.CompactionResponse),
+  watch: method("Watch/Watch", m.WatchRequest, m.WatchResponse),
+  leaseGrant: method("Lease/LeaseGrant", m.LeaseGrantRequest, m.LeaseGrantResponse),
+  status: method("Maintenance/Status", m.StatusRequest, m.StatusResponse),
+} as const;
+
+export type Refusal = "compacted" | "future" | "lease gone" | "full";
+
+const refusals: readonly [words: string, refusal: Refusal][] = [
+  ["required revision has been compacted", "compacted"],
+  ["required revision is a future revision", "future"],
+  ["requested lease not found", "lease gone"],
+  ["database space exceeded", "full"],
+];
+
+/** What etcd refused, told by its words: its codes are too coarse. */
+export function refusalOf(error: unknown): Refusal | undefined {
+  return error instanceof GrpcError ? refusals.find(([words]) => error.detail.includes(words))?.[1] : undefined;
+}
+
+/** An error as callers of a store know it. */
+export const storeError = (error: unknown, where: string): unknown => (refusalOf(error) === "full" ? new StoreFull(where, (error as GrpcError).detail) : error);

@@ -1,0 +1,300 @@
+// The store on an etcd cluster: its revisions are etcd's, a write is one transaction, a watch outlives its connections.
+import { type Clock, systemClock } from "#base";
+import { type GrpcChannel, GrpcError, type TlsMaterial, grpcChannel } from "#http";
+import { StoreClosed } from "../errors.ts";
+import { checkRange, checkWrite } from "../key-order.ts";
+import { leaseReuse } from "../leases.ts";
+import { type Batch, Compacted, FutureRevision, type Outcome, type Page, type Range, type Revision, type Store, type StoreStatus, type Write } from "../store.ts";
+import { calls, refusalOf, storeError } from "./calls.ts";
+import { type CompactorOptions, compactInTurns } from "./compactor.ts";
+import { type EtcdKeys, etcdKeys } from "./keys.ts";
+import { type RequestOp, type TxnRequest, comparison, comparisonTarget } from "./messages.ts";
+import { EtcdWatch } from "./watch.ts";
+import { progressIsTrue, witness } from "./witness.ts";
+
+export interface EtcdOptions {
+  /** `http://host:port` or `https://host:port`, one for each member. */
+  readonly endpoints: readonly string[];
+  readonly tls?: TlsMaterial | (() => TlsMaterial | Promise<TlsMaterial>);
+  /** Stands before every key. */
+  readonly prefix?: string;
+  readonly deadlines?: { readonly connectMilliseconds?: number; readonly readMilliseconds?: number; readonly writeMilliseconds?: number };
+  readonly leaseReuseSeconds?: number;
+  readonly maxKeysPerLease?: number;
+  /** The longest answer taken from etcd. */
+  readonly maxMessageBytes?: number;
+  readonly clock?: Clock;
+}
+
+const waitForWatchesMilliseconds = 1000;
+const believedMilliseconds = 5000;
+
+export class EtcdStore implements Store {
+  readonly #channel: GrpcChannel;
+  readonly #clock: Clock;
+  readonly #keys: EtcdKeys;
+  readonly #newLeases: () => (ttlSeconds: number) => Promise<number>;
+  #leases: (ttlSeconds: number) => Promise<number>;
+  readonly #prefix: string;
+  readonly #where: string;
+  readonly #readMilliseconds: number;
+  readonly #writeMilliseconds: number;
+  readonly #watches = new Set<EtcdWatch>();
+  readonly #closing = new AbortController();
+  readonly #believed = new Map<string, { readonly until: number; readonly answer: Promise<boolean> }>();
+  readonly #unproven = new Set<EtcdWatch>();
+  #proving = false;
+  #floor: Promise<Revision> | undefined;
+
+  constructor(options: EtcdOptions) {
+    const { connectMilliseconds, readMilliseconds, writeMilliseconds } = options.deadlines ?? {};
+    this.#clock = options.clock ?? systemClock;
+    this.#prefix = options.prefix ?? "";
+    this.#where = options.endpoints.join(", ");
+    this.#keys = etcdKeys(this.#prefix);
+    this.#readMilliseconds = readMilliseconds ?? 10_000;
+    this.#writeMilliseconds = writeMilliseconds ?? 10_000;
+    this.#channel = grpcChannel({
+      endpoints: options.endpoints,
+      clock: this.#clock,
+      connectMilliseconds: connectMilliseconds ?? 3000,
+      maxMessageBytes: options.maxMessageBytes ?? 512 << 20,
+      // etcd closes connections that ask more often than every five seconds.
+      keepAlive: { everyMilliseconds: 6000, answerMilliseconds: 4000 },
+      backOff: { firstMilliseconds: 50, mostMilliseconds: 2000 },
+      ...(options.tls && { tls: options.tls }),
+    });
+    this.#newLeases = () =>
+      leaseReuse({
+        clock: this.#clock,
+        reuseSeconds: options.leaseReuseSeconds ?? 60,
+        maxKeysPerLease: options.maxKeysPerLease ?? 1000,
+        grant: (seconds) => this.#grant(Math.max(1, Math.ceil(seconds))),
+      });
+    this.#leases = this.#newLeases();
+  }
+
+  async read(range: Range, at?: Revision): Promise<Page> {
+    this.#check();
+    checkRange(range);
+    const limit = "prefix" in range && range.limit !== undefined ? { limit: range.limit } : {};
+    try {
+      const { header, kvs = [], count } = await this.#range({ ...this.#keys.range(range), ...limit, ...(at !== undefined && { revision: Math.max(1, at) }) });
+      return { revision: at ?? header!.revision, entries: kvs.map((kv) => this.#keys.entry(kv)), remaining: count - kvs.length };
+    } catch (error) {
+      throw await this.#explained(error, at);
+    }
+  }
+
+  async write(write: Write): Promise<Outcome> {
+    this.#check();
+    checkWrite(write);
+    try {
+      for (let attempt = 1; ; attempt++) {
+        const lease = write.value && write.ttlSeconds ? await this.#leases(write.ttlSeconds) : undefined;
+        try {
+          return await this.#transact(write, lease);
+        } catch (error) {
+          if (lease === undefined || attempt > 1 || refusalOf(error) !== "lease gone") throw error;
+          this.#leases = this.#newLeases();
+        }
+      }
+    } catch (error) {
+      throw storeError(error, this.#where);
+    }
+  }
+
+  watch(range: Range, after: Revision, signal: AbortSignal): AsyncIterable<Batch> {
+    this.#check();
+    checkRange(range);
+    return this.#watch(range, after, AbortSignal.any([signal, this.#closing.signal]));
+  }
+
+  async *#watch(range: Range, after: Revision, signal: AbortSignal): AsyncGenerator<Batch, void, void> {
+    const watch = new EtcdWatch(
+      {
+        channel: this.#channel,
+        keys: this.#keys,
+        clock: this.#clock,
+        range: this.#keys.range(range),
+        believes: (endpoint) => this.#believes(endpoint),
+        wantsProof: (unproven) => {
+          this.#unproven.add(unproven);
+          void this.#prove();
+        },
+      },
+      after,
+      signal,
+    );
+    this.#watches.add(watch);
+    try {
+      yield* watch.run();
+    } finally {
+      this.#watches.delete(watch);
+      this.#unproven.delete(watch);
+    }
+  }
+
+  async progress(): Promise<Revision> {
+    this.#check();
+    const revision = await this.#revision();
+    for (const watch of this.#watches) watch.want(revision);
+    return revision;
+  }
+
+  async compact(through: Revision): Promise<void> {
+    this.#check();
+    if (through <= 0) return;
+    try {
+      await this.#markBefore(through);
+      await this.#channel.unary(calls.compact, { revision: through }, { deadlineMilliseconds: this.#writeMilliseconds, repeatable: true });
+    } catch (error) {
+      if (refusalOf(error) === "future") throw new FutureRevision(through, await this.#revision());
+      if (refusalOf(error) !== "compacted") throw error;
+    }
+  }
+
+  async status(): Promise<StoreStatus> {
+    this.#check();
+    const [all, compacted, member] = await Promise.all([
+      this.#range({ ...this.#keys.range({ prefix: "" }), countOnly: true }),
+      this.#compacted(),
+      this.#channel.unary(calls.status, {}, { deadlineMilliseconds: this.#readMilliseconds, repeatable: true }),
+    ]);
+    return { revision: all.header!.revision, compacted, keys: all.count, bytes: member.dbSizeInUse || member.dbSize };
+  }
+
+  /** Asks the cluster for an answer that a majority stands behind. Throws when there is none in time. */
+  async health(timeoutMilliseconds: number, signal?: AbortSignal): Promise<void> {
+    this.#check();
+    await this.#channel.unary(
+      calls.range,
+      { key: this.#keys.encode("health"), keysOnly: true },
+      { deadlineMilliseconds: timeoutMilliseconds, repeatable: true, ...(signal && { signal }) },
+    );
+  }
+
+  /** Compacts every interval, in turn with other servers, until aborted or closed. */
+  async keepCompacting(intervalMilliseconds: number, signal: AbortSignal, report?: CompactorOptions["report"]): Promise<void> {
+    this.#check();
+    const settings = { channel: this.#channel, clock: this.#clock, intervalMilliseconds, deadlineMilliseconds: this.#writeMilliseconds };
+    const turned: CompactorOptions["report"] = (outcome) => {
+      // Quiet watches get a mark every turn, so that the compactions of the turns to come do not leave them behind.
+      if (!this.#closing.signal.aborted) this.progress().catch(() => {});
+      report?.(outcome);
+    };
+    await compactInTurns({ ...settings, report: turned }, AbortSignal.any([signal, this.#closing.signal]));
+  }
+
+  async close(): Promise<void> {
+    if (this.#closing.signal.aborted) return;
+    this.#closing.abort(new StoreClosed());
+    this.#channel.close();
+  }
+
+  #check(): void {
+    if (this.#closing.signal.aborted) throw new StoreClosed();
+  }
+
+  // A watch that sees no changes would be left behind by the compaction and could not reconnect, so it gets a mark first.
+  async #markBefore(through: Revision): Promise<void> {
+    const behind = [...this.#watches].filter((watch) => watch.through < through);
+    if (behind.length === 0 || (await this.progress()) < through) return;
+    await Promise.race([Promise.all(behind.map((watch) => watch.reached(through))), this.#clock.sleep(waitForWatchesMilliseconds, this.#closing.signal).catch(() => {})]);
+  }
+
+  #range(request: Parameters<typeof calls.range.encode>[0]) {
+    return this.#channel.unary(calls.range, request, { deadlineMilliseconds: this.#readMilliseconds, repeatable: true });
+  }
+
+  async #revision(): Promise<Revision> {
+    return (await this.#range({ key: this.#keys.encode("health"), countOnly: true })).header!.revision;
+  }
+
+  async #transact(write: Write, lease: number | undefined): Promise<Outcome> {
+    const key = this.#keys.encode(write.key);
+    const success: RequestOp =
+      write.value === null
+        ? { requestDeleteRange: { key, prevKv: true } }
+        : { requestPut: { key, value: write.value, prevKv: write.expect !== "absent", ...(lease !== undefined && { lease }) } };
+    const compare = { result: comparison.equal, target: comparisonTarget.modified, key, modRevision: write.expect === "absent" ? 0 : (write.expect as Revision) };
+    const request: TxnRequest = { ...(write.expect !== "any" && { compare: [compare] }), success: [success], failure: [{ requestRange: { key } }] };
+    const { header, succeeded, responses } = await this.#channel.unary(calls.txn, request, { deadlineMilliseconds: this.#writeMilliseconds });
+    const response = responses?.[0];
+    if (!succeeded) {
+      const current = response?.responseRange?.kvs?.[0];
+      return { done: false, ...(current && { current: this.#keys.entry(current) }) };
+    }
+    const before = response?.responsePut?.prevKv ?? response?.responseDeleteRange?.prevKvs?.[0];
+    return { done: true, revision: header!.revision, ...(before && { previous: this.#keys.entry(before) }) };
+  }
+
+  async #grant(seconds: number): Promise<number> {
+    const { id, error } = await this.#channel.unary(calls.leaseGrant, { ttl: seconds }, { deadlineMilliseconds: this.#writeMilliseconds, repeatable: true });
+    if (error) throw new GrpcError("UNAVAILABLE", `no lease was granted: ${error}`);
+    return id;
+  }
+
+  async #explained(error: unknown, at: Revision | undefined): Promise<unknown> {
+    const refusal = refusalOf(error);
+    if (refusal === "compacted") return new Compacted(await this.#compacted());
+    if (refusal === "future") return new FutureRevision(at ?? 0, await this.#revision());
+    return error;
+  }
+
+  // etcd tells its compacted revision only to a watch that begins too early. Everyone who asks at a time shares one question.
+  #compacted(): Promise<Revision> {
+    this.#floor ??= this.#askCompacted().finally(() => {
+      this.#floor = undefined;
+    });
+    return this.#floor;
+  }
+
+  async #askCompacted(): Promise<Revision> {
+    const key = this.#keys.encode("health");
+    try {
+      await this.#range({ key, countOnly: true, revision: 1 });
+      return 0;
+    } catch (error) {
+      if (refusalOf(error) !== "compacted") throw error;
+    }
+    const early = await this.#channel.duplex(calls.watch, { signal: this.#closing.signal, deadlineMilliseconds: this.#readMilliseconds });
+    try {
+      await early.send({ createRequest: { key, startRevision: 1 } });
+      for await (const { compactRevision } of early) if (compactRevision > 0) return compactRevision;
+      throw new GrpcError("UNAVAILABLE", "the server ended a watch without saying why");
+    } finally {
+      early.cancel();
+    }
+  }
+
+  /** Whether a server's progress answers can be believed. Asked anew now and then: servers are upgraded. */
+  #believes(endpoint: string): Promise<boolean> {
+    const known = this.#believed.get(endpoint);
+    if (known && this.#clock.now() < known.until) return known.answer;
+    const answer = this.#channel.unary(calls.status, {}, { endpoint, deadlineMilliseconds: this.#readMilliseconds }).then(({ version }) => progressIsTrue(version));
+    this.#believed.set(endpoint, { until: this.#clock.now() + believedMilliseconds, answer });
+    answer.catch(() => this.#believed.delete(endpoint));
+    return answer;
+  }
+
+  /** Gives marks to the watches that want proof; those that ask while one proof runs share the next. */
+  async #prove(): Promise<void> {
+    if (this.#proving) return;
+    this.#proving = true;
+    try {
+      while (this.#unproven.size > 0 && !this.#closing.signal.aborted) {
+        const watches = [...this.#unproven];
+        this.#unproven.clear();
+        await witness(this.#channel, watches, await this.#revision(), { signal: this.#closing.signal, deadlineMilliseconds: this.#readMilliseconds });
+      }
+    } catch {
+      // Whoever still wants its mark asks again.
+    } finally {
+      this.#proving = false;
+    }
+  }
+}
+
+/** Makes a store on an etcd cluster. Nothing is connected before the first question. */
+export const openEtcd = (options: EtcdOptions): EtcdStore => new EtcdStore(options);

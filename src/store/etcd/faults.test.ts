@@ -1,0 +1,254 @@
+import { type TestContext, test } from "node:test";
+import assert from "node:assert/strict";
+import { type GrpcMethod, grpcChannel } from "#http";
+import { type Message, type TypeOf, apiPackage, int64, list, optional, protobufCodec, required } from "#schema";
+import { type EtcdCluster, type EtcdClusterOptions, needs, startEtcd, testAuthority } from "#kit";
+import type { Batch, Change, Revision } from "../store.ts";
+import { type EtcdOptions, type EtcdStore, openEtcd } from "./etcd.ts";
+
+const { message } = apiPackage({ package: "etcdserverpb" });
+const Empty = message("Empty", "Nothing we look at.", {});
+const Lease = message("LeaseStatus", "A lease.", { id: required(1, int64, "Its name.") });
+const LeaseList = message("LeaseLeasesResponse", "All leases.", { leases: optional(2, list(Lease), "In no order.") });
+const leaseCall = <Q extends Message, R extends Message>(name: string, request: Q, response: R): GrpcMethod<TypeOf<Q>, TypeOf<R>> => ({
+  path: `/etcdserverpb.Lease/${name}`,
+  encode: (value) => protobufCodec(request, { style: "proto3" }).encode(value),
+  decode: (bytes) => protobufCodec(response, { style: "proto3" }).decode(bytes),
+});
+
+const wanted = needs("etcd");
+
+async function cluster(t: TestContext, options?: EtcdClusterOptions): Promise<EtcdCluster> {
+  const made = await startEtcd(options);
+  t.after(() => made.stop());
+  return made;
+}
+function store(t: TestContext, options: EtcdOptions): EtcdStore {
+  const made = openEtcd({ prefix: "/faults", ...options });
+  t.after(() => made.close());
+  return made;
+}
+
+/** Follows a prefix and checks that every change comes once and in order. */
+function follow(
+  t: TestContext,
+  from: EtcdStore,
+  prefix: string,
+  after: Revision,
+): { readonly changes: Change[]; readonly through: () => Revision; until(enough: () => boolean): Promise<void> } {
+  const stop = new AbortController();
+  t.after(() => stop.abort());
+  const changes: Change[] = [];
+  let last = after;
+  let failure: unknown;
+  let wake = (): void => {};
+  const take = (batch: Batch): void => {
+    for (const change of batch.changes) {
+      if (change.revision <= last) failure = new Error(`change ${change.revision} came after ${last}`);
+      last = change.revision;
+      changes.push(change);
+    }
+    last = Math.max(last, batch.through);
+  };
+  void (async () => {
+    try {
+      for await (const batch of from.watch({ prefix }, after, stop.signal)) {
+        take(batch);
+        wake();
+      }
+    } catch (error) {
+      failure = error;
+      wake();
+    }
+  })();
+  return {
+    changes,
+    through: () => last,
+    until: async (enough) => {
+      for (;;) {
+        if (failure) throw failure as Error;
+        if (enough()) return;
+        await new Promise<void>((resolve) => (wake = resolve));
+      }
+    },
+  };
+}
+
+/** Writes until it is done, as a caller would that may repeat itself; returns all revisions a watcher may see for the key. */
+async function insist(to: EtcdStore, key: string, value: string, give: () => boolean): Promise<boolean> {
+  while (!give()) {
+    try {
+      return (await to.write({ key, value: Buffer.from(value), expect: "any" })).done;
+    } catch {
+      // The member is gone for the moment.
+    }
+  }
+  return false;
+}
+
+test("over TLS with client certificates the store works, and strangers are refused", { ...needs("etcd", "openssl") }, async (t) => {
+  const authority = await testAuthority();
+  const { endpoints } = await cluster(t, { authority });
+  const ours = store(t, { endpoints, tls: { ca: authority.ca, ...(await authority.issue("/CN=root")) } });
+  await ours.health(5000);
+  const first = await ours.write({ key: "/a", value: Buffer.from("1"), expect: "absent" });
+  assert.ok(first.done);
+  const seen = follow(t, ours, "/", first.revision - 1);
+  await seen.until(() => seen.changes.length === 1);
+  await assert.rejects(store(t, { endpoints, tls: { ca: authority.ca } }).health(5000), { code: "UNAVAILABLE" });
+  const stranger = await testAuthority();
+  await assert.rejects(store(t, { endpoints, tls: { ca: stranger.ca, ...(await authority.issue("/CN=root")) } }).health(5000), /cannot connect/);
+});
+
+test("a watch goes on through five crashes of its etcd without loss or duplicates", wanted, async (t) => {
+  const { members, endpoints } = await cluster(t);
+  const ours = store(t, { endpoints });
+  const { revision } = await ours.status();
+  const seen = follow(t, ours, "/load/", revision);
+  let stop = false;
+  let acknowledged = 0;
+  const writer = (async () => {
+    for (let at = 0; !stop; at++) if (await insist(ours, `/load/${at % 7}`, `${at}`, () => stop)) acknowledged = at + 1;
+  })();
+  for (let round = 1; round <= 5; round++) {
+    const before = seen.changes.length;
+    await seen.until(() => seen.changes.length > before + 30);
+    await members[0]!.signal("SIGKILL");
+    await members[0]!.start();
+  }
+  const before = seen.changes.length;
+  await seen.until(() => seen.changes.length > before + 30);
+  stop = true;
+  await writer;
+  const newest = await ours.progress();
+  await seen.until(() => seen.through() >= newest);
+  const values = new Set(seen.changes.map((change) => Number(Buffer.from(change.value!).toString())));
+  const lost = Array.from({ length: acknowledged }, (_, at) => at).filter((at) => !values.has(at));
+  assert.deepEqual(lost, [], "acknowledged writes the watch never saw");
+  assert.deepEqual(
+    seen.changes.map((change) => change.revision),
+    Array.from({ length: seen.changes.length }, (_, at) => revision + 1 + at),
+    "every revision once",
+  );
+});
+
+test("a watch that slept through a compaction is told so when it connects again", wanted, async (t) => {
+  const { members, endpoints } = await cluster(t);
+  const ours = store(t, { endpoints });
+  const other = store(t, { endpoints });
+  const { revision } = await ours.status();
+  const seen = follow(t, ours, "/quiet/", revision);
+  await ours.write({ key: "/quiet/a", value: Buffer.from("1"), expect: "any" });
+  await seen.until(() => seen.changes.length === 1);
+  let newest = 0;
+  for (let at = 0; at < 5; at++) {
+    const outcome = await other.write({ key: "/elsewhere", value: Buffer.from(`${at}`), expect: "any" });
+    if (outcome.done) newest = outcome.revision;
+  }
+  await other.compact(newest);
+  await members[0]!.signal("SIGKILL");
+  await members[0]!.start();
+  await assert.rejects(
+    seen.until(() => false),
+    { name: "Compacted", compacted: newest },
+  );
+});
+
+test("with three members one may be killed and then hang another: writes, reads and watches go on", wanted, async (t) => {
+  const { members, endpoints } = await cluster(t, { members: 3 });
+  const ours = store(t, { endpoints, deadlines: { connectMilliseconds: 500, readMilliseconds: 2000, writeMilliseconds: 2000 } });
+  const { revision } = await ours.status();
+  const seen = follow(t, ours, "/load/", revision);
+  let stop = false;
+  const acknowledged: number[] = [];
+  const writer = (async () => {
+    for (let at = 0; !stop; at++) if (await insist(ours, `/load/${at}`, `${at}`, () => stop)) acknowledged.push(at);
+  })();
+  const goesOn = async (): Promise<void> => {
+    const [written, watched] = [acknowledged.length, seen.changes.length];
+    await seen.until(() => acknowledged.length > written + 20 && seen.changes.length > watched + 20);
+    await ours.health(5000);
+  };
+  await goesOn();
+  await members[0]!.signal("SIGKILL");
+  await goesOn();
+  await members[0]!.start();
+  await goesOn();
+  await members[1]!.signal("SIGSTOP");
+  await goesOn();
+  await members[1]!.signal("SIGCONT");
+  await members[2]!.signal("SIGSTOP");
+  await goesOn();
+  await members[2]!.signal("SIGCONT");
+  stop = true;
+  await writer;
+  const newest = await ours.progress();
+  await seen.until(() => seen.through() >= newest);
+  const values = new Set(seen.changes.map((change) => Number(Buffer.from(change.value!).toString())));
+  assert.deepEqual(
+    acknowledged.filter((at) => !values.has(at)),
+    [],
+    "acknowledged writes the watch never saw",
+  );
+  const { entries } = await ours.read({ prefix: "/load/" });
+  const kept = new Set(entries.map((entry) => Number(entry.key.slice(6))));
+  assert.deepEqual(
+    acknowledged.filter((at) => !kept.has(at)),
+    [],
+    "acknowledged writes that are not there",
+  );
+});
+
+test("health says no in time when the majority is gone, and yes again when it is back", wanted, async (t) => {
+  const { members, endpoints } = await cluster(t, { members: 3 });
+  const ours = store(t, { endpoints, deadlines: { connectMilliseconds: 300 } });
+  await ours.health(5000);
+  await Promise.all([members[1]!.signal("SIGKILL"), members[2]!.signal("SIGKILL")]);
+  await assert.rejects(ours.health(1500), { name: "GrpcError" });
+  await Promise.all([members[1]!.start(), members[2]!.start()]);
+  for (let tries = 1; ; tries++) {
+    try {
+      return await ours.health(3000);
+    } catch (error) {
+      if (tries === 10) throw error;
+    }
+  }
+});
+
+test("keys with a time to live share leases, and a lease that was taken away is replaced", wanted, async (t) => {
+  const { endpoints } = await cluster(t);
+  const ours = store(t, { endpoints, leaseReuseSeconds: 60 });
+  const channel = grpcChannel({ endpoints });
+  t.after(() => channel.close());
+  const leaseIds = async (): Promise<number[]> => ((await channel.unary(leaseCall("LeaseLeases", Empty, LeaseList), {})).leases ?? []).map((lease) => lease.id);
+  for (let at = 0; at < 50; at++) assert.ok((await ours.write({ key: `/event/${at}`, value: Buffer.from("e"), expect: "absent", ttlSeconds: 3600 })).done);
+  const leases = await leaseIds();
+  assert.equal(leases.length, 1);
+  await channel.unary(leaseCall("LeaseRevoke", Lease, Empty), { id: leases[0]! });
+  assert.equal((await ours.read({ prefix: "/event/" })).entries.length, 0);
+  assert.ok((await ours.write({ key: "/event/new", value: Buffer.from("e"), expect: "absent", ttlSeconds: 3600 })).done);
+  assert.equal((await leaseIds()).length, 1);
+});
+
+test("several servers take turns compacting, and share one history", wanted, async (t) => {
+  const { endpoints } = await cluster(t);
+  const servers = [store(t, { endpoints }), store(t, { endpoints }), store(t, { endpoints })];
+  const stop = new AbortController();
+  const turns: { server: number; compacted: Revision }[] = [];
+  let failure: unknown;
+  const done = Promise.withResolvers<void>();
+  const loops = servers.map((server, at) =>
+    server.keepCompacting(30, stop.signal, ({ compacted, error }) => {
+      failure ??= error;
+      if (compacted !== undefined) turns.push({ server: at, compacted });
+      if (turns.length >= 10 || failure) done.resolve();
+    }),
+  );
+  await done.promise;
+  stop.abort();
+  await Promise.all(loops);
+  assert.equal(failure, undefined);
+  const compacted = turns.map((turn) => turn.compacted);
+  assert.equal(new Set(compacted).size, compacted.length, "no revision is compacted twice");
+  assert.equal((await servers[0]!.status()).compacted >= Math.max(...compacted.slice(0, -1)), true);
+});

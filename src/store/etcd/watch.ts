@@ -1,0 +1,236 @@
+// One watch on etcd that outlives its connections: it goes on behind the last revision it has seen, wherever it can connect.
+//
+// It always asks for the last revision again and drops what it knows. So a revision that was compacted meanwhile is noticed:
+// etcd starts a watch right at the compacted revision without complaint, although changes at it may be gone (etcd#18089).
+import type { Clock } from "#base";
+import { type GrpcChannel, GrpcError, type GrpcStream } from "#http";
+import { type Batch, type Change, Compacted, type Revision } from "../store.ts";
+import { calls } from "./calls.ts";
+import type { EtcdKeys, EtcdRange } from "./keys.ts";
+import { type WatchEvent, type WatchRequest, type WatchResponse, eventType } from "./messages.ts";
+
+export interface EtcdWatchOptions {
+  readonly channel: GrpcChannel;
+  readonly keys: EtcdKeys;
+  readonly clock: Clock;
+  readonly range: EtcdRange;
+  /** Whether the progress answers of this endpoint can be believed. */
+  readonly believes: (endpoint: string) => Promise<boolean>;
+  /** Called when a mark is wanted from a watch whose server's progress answers cannot be believed. */
+  readonly wantsProof: (watch: EtcdWatch) => void;
+}
+
+type Stream = GrpcStream<WatchRequest, WatchResponse>;
+
+const pokeAgainMilliseconds = 50;
+const pauses = { firstMilliseconds: 20, mostMilliseconds: 2000 };
+// The rest (no leader, a lost connection, a server going down) passes.
+const lasting = new Set(["PERMISSION_DENIED", "UNAUTHENTICATED", "UNIMPLEMENTED", "INVALID_ARGUMENT"]);
+
+export class EtcdWatch {
+  readonly range: EtcdRange;
+  readonly #options: EtcdWatchOptions;
+  readonly #signal: AbortSignal;
+  /** Everything up to here was delivered. */
+  #through: Revision;
+  #stream: Stream | undefined;
+  #wake: (() => void) | undefined;
+  #failure: Error | undefined;
+  /** A mark that is due once everything up to `behind` was delivered. */
+  #mark: { readonly at: Revision; readonly behind: Revision } | undefined;
+  #wanted: Revision = 0;
+  #asking = false;
+  #cancelAsking = (): void => {};
+  #over = false;
+  readonly #arrivals = new Set<{ readonly revision: Revision; readonly resolve: () => void }>();
+
+  constructor(options: EtcdWatchOptions, after: Revision, signal: AbortSignal) {
+    this.#options = options;
+    this.range = options.range;
+    this.#through = after;
+    this.#signal = signal;
+  }
+
+  /** Everything up to here was delivered, or is proven not to concern this watch. */
+  get through(): Revision {
+    const mark = this.#mark;
+    return mark && mark.behind <= this.#through ? Math.max(mark.at, this.#through) : this.#through;
+  }
+
+  /** Resolves once the watch has come so far, or is over. */
+  reached(revision: Revision): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#over || this.through >= revision) resolve();
+      else this.#arrivals.add({ revision, resolve });
+    });
+  }
+
+  /** Asks for a mark at this revision or beyond. */
+  want(revision: Revision): void {
+    if (revision <= this.#through) {
+      this.prove(this.#through, 0);
+      return;
+    }
+    this.#wanted = Math.max(this.#wanted, revision);
+    void this.#poke();
+  }
+
+  /** Says that nothing of the range changed up to `revision` but what happened up to `behind`. */
+  prove(revision: Revision, behind: Revision): void {
+    this.#mark = { at: revision, behind };
+    this.#wake?.();
+    this.#arrive();
+  }
+
+  #arrive(): void {
+    for (const arrival of this.#arrivals) {
+      if (!this.#over && this.through < arrival.revision) continue;
+      this.#arrivals.delete(arrival);
+      arrival.resolve();
+    }
+  }
+
+  /** Ends the watch with an error. */
+  fail(error: Error): void {
+    this.#failure = error;
+    this.#wake?.();
+  }
+
+  async *run(): AsyncGenerator<Batch, void, void> {
+    let failures = 0;
+    try {
+      while (!this.#signal.aborted) {
+        try {
+          for await (const batch of this.#connection()) {
+            failures = 0;
+            yield batch;
+          }
+        } catch (error) {
+          if (this.#signal.aborted) return;
+          if (!(error instanceof GrpcError) || lasting.has(error.code)) throw error;
+        }
+        const pause = Math.min(pauses.mostMilliseconds, pauses.firstMilliseconds * 2 ** failures++);
+        await this.#options.clock.sleep(pause * (0.5 + Math.random()), this.#signal).catch(() => {});
+      }
+    } finally {
+      this.#over = true;
+      this.#cancelAsking();
+      this.#arrive();
+    }
+  }
+
+  /** What one connection delivers; ends, or throws a GrpcError, when it is lost. */
+  async *#connection(): AsyncGenerator<Batch, void, void> {
+    const stream = await this.#options.channel.duplex(calls.watch, { signal: this.#signal, waitForReady: true, metadata: { hasleader: "true" } });
+    const responses = stream[Symbol.asyncIterator]();
+    try {
+      await stream.send({ createRequest: { ...this.range, startRevision: Math.max(1, this.through), prevKv: true, progressNotify: true, fragment: true } });
+      let gathered: WatchEvent[] = [];
+      let arrived: IteratorResult<WatchResponse> | undefined;
+      let lost: unknown;
+      const ask = (): void => {
+        arrived = undefined;
+        responses.next().then(
+          (result) => {
+            arrived = result;
+            this.#wake?.();
+          },
+          (error: unknown) => {
+            lost = error;
+            this.#wake?.();
+          },
+        );
+      };
+      ask();
+      for (;;) {
+        if (this.#failure) throw this.#failure;
+        if (this.#mark && this.#mark.behind <= this.#through) {
+          this.#through = Math.max(this.#through, this.#mark.at);
+          this.#mark = undefined;
+          yield { changes: [], through: this.#through };
+          continue;
+        }
+        if (!arrived && lost === undefined) {
+          await new Promise<void>((resolve) => (this.#wake = resolve));
+          this.#wake = undefined;
+          continue;
+        }
+        if (!arrived) throw lost as Error;
+        if (arrived.done) return;
+        const response = arrived.value;
+        ask();
+        if (response.canceled) throw ended(response);
+        if (response.created) {
+          this.#stream = stream;
+          if (this.#wanted > this.#through) void this.#poke();
+          continue;
+        }
+        const events = response.events ?? [];
+        if (events.length === 0 && !response.fragment && gathered.length === 0) {
+          // A progress answer for the whole stream can be believed only where #poke has asked for it; one for this watch always.
+          this.prove(Math.max(this.#through, response.header?.revision ?? 0), 0);
+          continue;
+        }
+        gathered = gathered.length ? gathered.concat(events) : events;
+        if (response.fragment) continue;
+        const changes = gathered.flatMap((event) => this.#change(event));
+        gathered = [];
+        if (changes.length === 0) continue;
+        this.#through = changes.at(-1)!.revision;
+        this.#arrive();
+        yield { changes, through: this.#through };
+      }
+    } finally {
+      this.#stream = undefined;
+      this.#wake = undefined;
+      stream.cancel();
+    }
+  }
+
+  #change({ type, kv, prevKv }: WatchEvent): Change[] {
+    const { keys } = this.#options;
+    if (!kv || kv.modRevision <= this.#through) return [];
+    const deleted = type === eventType.delete;
+    // The server reads the previous value when it sends; if it was compacted in between, it sends none and does not say so.
+    if (!prevKv && (deleted || kv.createRevision !== kv.modRevision)) throw new Compacted(kv.modRevision);
+    const previous = prevKv && keys.entry(prevKv);
+    return [
+      {
+        key: keys.decode(kv.key),
+        revision: kv.modRevision,
+        value: deleted ? null : new Uint8Array(kv.value),
+        created: deleted ? previous!.created : kv.createRevision,
+        ...(previous && { previous }),
+      },
+    ];
+  }
+
+  // Asks until the mark is there: a server whose watch is catching up leaves the question unanswered.
+  async #poke(): Promise<void> {
+    const stream = this.#stream;
+    if (!stream || this.#asking || this.#signal.aborted) return;
+    this.#asking = true;
+    this.#cancelAsking();
+    try {
+      if (await this.#options.believes(stream.endpoint)) {
+        if (this.#stream === stream) await stream.send({ progressRequest: {} });
+      } else this.#options.wantsProof(this);
+    } catch {
+      // The stream or the server is gone; the next connection asks again.
+    } finally {
+      this.#asking = false;
+    }
+    if (this.#signal.aborted) return;
+    this.#cancelAsking = this.#options.clock.after(pokeAgainMilliseconds, () => {
+      if (this.#wanted > this.#through) void this.#poke();
+    });
+  }
+}
+
+function ended({ compactRevision, cancelReason }: WatchResponse): Error {
+  if (compactRevision > 0) return new Compacted(compactRevision);
+  return new GrpcError(
+    /permission denied|invalid auth/.test(cancelReason) ? "PERMISSION_DENIED" : "UNAVAILABLE",
+    `the server ended the watch: ${cancelReason || "no reason given"}`,
+  );
+}

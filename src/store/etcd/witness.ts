@@ -1,0 +1,59 @@
+// Proof of progress where the server's word cannot be taken: etcd before 3.4.25 and 3.5.8 may answer a progress request before
+// it has sent the changes up to the revision it names (etcd#15220).
+//
+// The newest revision was made by some change. So whoever reads the whole history from the oldest mark on until a change at that
+// revision has met every change there is, and knows what each watch must still get before the mark is true.
+import type { GrpcChannel } from "#http";
+import { Compacted, type Revision } from "../store.ts";
+import { calls } from "./calls.ts";
+import { inRange } from "./keys.ts";
+import type { EtcdWatch } from "./watch.ts";
+
+const everything = { key: Uint8Array.of(0), rangeEnd: Uint8Array.of(0) };
+
+/** Proves to each watch what it must have delivered for a mark at `revision`. */
+export async function witness(
+  channel: GrpcChannel,
+  watches: readonly EtcdWatch[],
+  revision: Revision,
+  limits: { readonly signal: AbortSignal; readonly deadlineMilliseconds: number },
+): Promise<void> {
+  const start = Math.min(...watches.map((watch) => watch.through));
+  if (start >= revision) return;
+  // At revision one nothing has happened yet.
+  if (revision <= 1) return watches.forEach((watch) => watch.prove(revision, 0));
+  const last = new Map(watches.map((watch) => [watch, 0]));
+  const stream = await channel.duplex(calls.watch, { ...limits, metadata: { hasleader: "true" } });
+  try {
+    await stream.send({ createRequest: { ...everything, startRevision: Math.max(1, start), fragment: true } });
+    let reached = 0;
+    for await (const response of stream) {
+      if (response.canceled) {
+        if (response.compactRevision === 0) return;
+        // What happened between the oldest mark and the compacted revision can no longer be proven to anyone.
+        for (const watch of watches) if (watch.through < response.compactRevision) watch.fail(new Compacted(response.compactRevision));
+        return;
+      }
+      for (const { kv } of response.events ?? []) {
+        if (!kv) continue;
+        reached = kv.modRevision;
+        if (reached > revision) break;
+        for (const watch of watches) if (inRange(watch.range, kv.key)) last.set(watch, reached);
+      }
+      // Changes of one revision come in one answer, in pieces if need be.
+      if (reached >= revision && !response.fragment) break;
+    }
+    for (const [watch, behind] of last) watch.prove(revision, behind);
+  } finally {
+    stream.cancel();
+  }
+}
+
+/** Whether a server of this version answers progress requests only when it has sent what they promise. */
+export function progressIsTrue(version: string): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split(/[.-]/).map(Number);
+  if (major !== 3) return major > 3;
+  if (minor === 4) return patch >= 25;
+  if (minor === 5) return patch >= 8;
+  return minor > 5;
+}
