@@ -26,6 +26,8 @@ export interface Dialect {
     readonly priorityLevelHeader: string;
     /** Title of the published API description. */
     readonly apiTitle: string;
+    /** The group in which clients ask for aggregated discovery; compiled into them, so the same in every dialect. */
+    readonly discoveryGroup: string;
   };
   /** Names inside objects. */
   readonly data: {

@@ -34,6 +34,7 @@ export function dialectFrom(words: Words): Dialect {
       flowSchemaHeader: `X-${words.Product}-PF-FlowSchema-UID`,
       priorityLevelHeader: `X-${words.Product}-PF-PriorityLevel-UID`,
       apiTitle: words.Product,
+      discoveryGroup: "apidiscovery.k8s.io",
     },
     data: {
       labelDomain,

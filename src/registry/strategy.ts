@@ -50,6 +50,9 @@ export interface PartSubresource<T extends ApiObject> {
   merge(sent: T, old: T, about: Circumstances): T;
   validate?(obj: T, old: T, about: Circumstances): FieldError[];
   readonly verbs?: readonly ("get" | "update" | "patch")[];
+  /** The kind discovery names, where it is not the object's own. */
+  readonly kind?: string;
+  readonly kindGroup?: { readonly group: string; readonly version: string };
   /** Top-level fields that a write through here never owns in managed fields. */
   readonly resets?: readonly string[];
 }
@@ -75,7 +78,12 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly generation?: boolean;
   /** Has a status that only `/status` writes: what creation makes of a status that was sent along. */
   readonly status?: "cleared" | "kept";
-  readonly defaultGraceSeconds?: number;
+  /** The group that validation errors name, where it is not the group the client spoke to. */
+  readonly errorGroup?: string;
+  /** The strategy's own update rules do not look at metadata again (by default its errors come twice, as clients know them). */
+  readonly metaCheckedOnce?: boolean;
+  /** A deletion answers with the object instead of a Status. */
+  readonly returnsDeleted?: boolean;
 
   defaults?(obj: T, about: Circumstances): void;
   prepareForCreate?(obj: T, about: Circumstances): void;
@@ -91,6 +99,9 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   graceSeconds?(obj: T, asked: number | undefined, about: Circumstances): number | undefined;
   /** Fields that selectors may name, beside metadata.name and metadata.namespace. */
   fields?(obj: T): Record<string, string>;
+  readonly selectableFields?: readonly string[];
+  /** False when watches of this kind send no bookmarks. */
+  readonly bookmarks?: boolean;
   /** Names those fields have in a served version where they differ. */
   readonly fieldAliases?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   ttlSeconds?(obj: T, about: Circumstances): number;

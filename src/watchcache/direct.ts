@@ -26,6 +26,10 @@ export class DirectSource implements ObjectSource {
     return 0;
   }
 
+  lastChange(): Revision {
+    return this.#seen;
+  }
+
   async get(key: string, freshness: Freshness): Promise<Held | undefined> {
     const page = await this.#store.read({ key: this.#prefix + key }, freshness.at === "exactly" ? freshness.revision : undefined);
     const entry = page.entries[0];

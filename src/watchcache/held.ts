@@ -15,6 +15,8 @@ export interface Held extends Selectable {
   readonly revision: Revision;
   /** Canonical JSON of the stored kind, its revision included. */
   readonly json: Buffer;
+  /** The same bytes with the newline that ends an answer. */
+  readonly line: Buffer;
   /** Where the JSON's first field behind kind and apiVersion starts. */
   readonly typeHeaderBytes: number;
   readonly revisionStart: number;
@@ -30,6 +32,7 @@ export interface Known extends Selectable {
 const uidKey = Buffer.from('"uid":"');
 const metadataKey = Buffer.from('"metadata":{');
 const quote = 0x22;
+const newline = 0x0a;
 
 /** Puts the revision into encoded JSON that has none yet, right behind the uid. */
 export function hold(key: string, revision: Revision, encoded: Uint8Array, known: Known): Held {
@@ -39,10 +42,11 @@ export function hold(key: string, revision: Revision, encoded: Uint8Array, known
   if (metadata < 0 || uid < 0) throw new Error(`the stored value of ${key} is not an encoded object`);
   const at = bytes.indexOf(quote, uid + uidKey.length) + 1;
   const mark = `,"resourceVersion":"${revision}"`;
-  const json = Buffer.allocUnsafe(bytes.length + mark.length);
-  bytes.copy(json, 0, 0, at);
-  json.write(mark, at, "latin1");
-  bytes.copy(json, at + mark.length, at);
+  const line = Buffer.allocUnsafe(bytes.length + mark.length + 1);
+  bytes.copy(line, 0, 0, at);
+  line.write(mark, at, "latin1");
+  bytes.copy(line, at + mark.length, at);
+  line[line.length - 1] = newline;
   return {
     key,
     namespace: known.namespace,
@@ -50,7 +54,8 @@ export function hold(key: string, revision: Revision, encoded: Uint8Array, known
     revision,
     labels: known.labels,
     fields: known.fields,
-    json,
+    json: line.subarray(0, -1),
+    line,
     typeHeaderBytes: metadata,
     revisionStart: at + mark.length - 1 - String(revision).length,
     revisionEnd: at + mark.length - 1,
@@ -60,6 +65,6 @@ export function hold(key: string, revision: Revision, encoded: Uint8Array, known
 /** The same object under another revision, as a deletion shows it. */
 export function heldAt(held: Held, revision: Revision): Held {
   const text = String(revision);
-  const json = Buffer.concat([held.json.subarray(0, held.revisionStart), Buffer.from(text), held.json.subarray(held.revisionEnd)]);
-  return { ...held, revision, json, revisionEnd: held.revisionStart + text.length };
+  const line = Buffer.concat([held.line.subarray(0, held.revisionStart), Buffer.from(text), held.line.subarray(held.revisionEnd)]);
+  return { ...held, revision, line, json: line.subarray(0, -1), revisionEnd: held.revisionStart + text.length };
 }

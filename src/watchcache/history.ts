@@ -20,6 +20,11 @@ export class History {
     return this.#since;
   }
 
+  /** The revision of the newest change, or where this history begins. */
+  get newest(): Revision {
+    return this.#changes.at(-1)?.revision ?? this.#since;
+  }
+
   append(change: Change): void {
     this.#changes.push(change);
     while (this.#changes.length - this.#first > this.#capacity) this.#since = this.#changes[this.#first++]!.revision;

@@ -24,6 +24,8 @@ interface Watching {
   readonly prefix: string;
   readonly sees: (item: Held) => boolean;
   readonly watcher: Watcher;
+  /** Changes up to here are none of its business, even if they are yet to come. */
+  readonly after: Revision;
   pending: Frame[] | undefined;
 }
 
@@ -70,7 +72,7 @@ export class ResourceCache implements ObjectSource {
     }
     this.#history.append(change);
     for (const watching of this.#watching) {
-      if (!stored.key.startsWith(watching.prefix)) continue;
+      if (stored.revision <= watching.after || !stored.key.startsWith(watching.prefix)) continue;
       const frame = change.frameFor(watching.sees);
       if (!frame) continue;
       (watching.pending ??= []).push(frame);
@@ -101,6 +103,10 @@ export class ResourceCache implements ObjectSource {
     return this.#items.size;
   }
 
+  lastChange(): Revision {
+    return this.#history.newest;
+  }
+
   watchers(): number {
     return this.#watching.size;
   }
@@ -126,8 +132,8 @@ export class ResourceCache implements ObjectSource {
 
   async watch(query: WatchQuery, watcher: Watcher): Promise<void> {
     const prefix = this.prefix + query.below;
-    const watching: Watching = { prefix, sees: (item) => query.selector.matches(item), watcher, pending: undefined };
-    if (query.selector.everything) Object.assign(watching, { sees: () => true });
+    const sees = query.selector.everything ? () => true : (item: Held) => query.selector.matches(item);
+    const watching: Watching = { prefix, sees, watcher, after: typeof query.from === "number" ? query.from : 0, pending: undefined };
     let first: Frame[] = [];
     if (query.from === "state") {
       await this.#fresh({ at: "latest" });

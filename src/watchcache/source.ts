@@ -51,6 +51,8 @@ export interface ObjectSource {
   /** The newest revision this source has seen. */
   revision(): Revision;
   count(): number;
+  /** The revision of the last change of this very resource. */
+  lastChange(): Revision;
 }
 
 /** The revision asked for did not arrive in time. */

@@ -1,0 +1,48 @@
+// A call on its way through the server: what the steps have found out about it so far.
+import type { User } from "#authn";
+import { type Call, type Query, parseQuery } from "#http";
+import { type Target, parseTarget } from "./target.ts";
+
+export class ApiCall {
+  readonly call: Call;
+  readonly query: Query;
+  readonly target: Target;
+  readonly auditId: string;
+  user: User | undefined;
+  /** Milliseconds since the epoch by which the answer should be out. */
+  deadline = Infinity;
+  readonly #warnings: string[] = [];
+  #headers: Record<string, string> | undefined;
+
+  constructor(call: Call, auditId: string) {
+    this.call = call;
+    this.auditId = auditId;
+    this.query = parseQuery(call.search);
+    this.target = parseTarget(call.method, call.path, this.query);
+  }
+
+  get method(): string {
+    return this.call.method;
+  }
+
+  /** Says something to the client beside the answer. Repeats are dropped, and the whole stays small. */
+  warn(text: string): void {
+    if (this.#warnings.length < mostWarnings && !this.#warnings.includes(text)) this.#warnings.push(text);
+  }
+
+  get warnings(): readonly string[] {
+    return this.#warnings;
+  }
+
+  /** A header for whatever answer this call gets. */
+  setHeader(name: string, value: string): void {
+    (this.#headers ??= {})[name] = value;
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return this.#headers ?? noHeaders;
+  }
+}
+
+const mostWarnings = 64;
+const noHeaders = {};

@@ -1,0 +1,84 @@
+// Everything the server serves under /api and /apis, found by group, version and resource.
+import type { Dialect } from "#dialect";
+import { groupName } from "#dialect";
+import { type Endpoint, type Resource, type Verb, allVerbs } from "#registry";
+import type { ApiCall } from "./api-call.ts";
+import type { Reply } from "#http";
+
+/** A handler behind a resource path that is not plain reading and writing: reviews, bindings, logs, proxies. */
+export interface SpecialEndpoint {
+  /** `pods/log`, `subjectaccessreviews`. */
+  readonly path: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly singular?: string;
+  readonly shortNames?: readonly string[];
+  /** Verbs as discovery lists them. */
+  readonly verbs: readonly string[];
+  /** Where the kind lives in another group than the path. */
+  readonly kindGroup?: { readonly group: string; readonly version: string };
+  handle(call: ApiCall): Promise<Reply>;
+}
+
+export interface GroupVersion {
+  /** The group on the wire; empty for the core group. */
+  readonly group: string;
+  readonly version: string;
+  readonly groupVersion: string;
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  readonly specials: ReadonlyMap<string, SpecialEndpoint>;
+}
+
+export interface SpecialGroup {
+  readonly group: string;
+  readonly branded: boolean;
+  readonly version: string;
+  readonly endpoints: readonly SpecialEndpoint[];
+}
+
+export interface Catalog {
+  readonly versions: readonly GroupVersion[];
+  find(group: string, version: string): GroupVersion | undefined;
+  /** Groups in the order discovery lists them, each with its versions, preferred first. */
+  groups(): readonly { readonly name: string; readonly versions: readonly GroupVersion[] }[];
+}
+
+/** The order in which clients see groups, and the order of a group's versions. */
+const groupOrder = ["apiregistration", "apps", "events", "authentication", "authorization", "autoscaling", "batch", "certificates", "networking", "policy", "rbac.authorization", "storage", "admissionregistration", "apiextensions", "scheduling", "coordination", "node", "discovery", "flowcontrol.apiserver"];
+
+export function catalog(resources: readonly Resource[], specials: readonly SpecialGroup[], dialect: Dialect): Catalog {
+  const versions = new Map<string, { group: string; neutral: string; version: string; endpoints: Map<string, Endpoint>; specials: Map<string, SpecialEndpoint> }>();
+  const at = (neutral: string, branded: boolean, version: string) => {
+    const group = groupName(dialect, { group: neutral, branded });
+    const id = `${group}/${version}`;
+    let known = versions.get(id);
+    if (!known) versions.set(id, (known = { group, neutral, version, endpoints: new Map(), specials: new Map() }));
+    return known;
+  };
+  for (const resource of resources) {
+    for (const endpoint of resource.endpoints) at(endpoint.schema.kind.group, endpoint.schema.kind.branded, endpoint.version).endpoints.set(resource.strategy.resource, endpoint);
+  }
+  for (const special of specials) for (const endpoint of special.endpoints) at(special.group, special.branded, special.version).specials.set(endpoint.path, endpoint);
+  const list: (GroupVersion & { neutral: string })[] = [...versions.values()].map((item) => ({ ...item, groupVersion: item.group ? `${item.group}/${item.version}` : item.version }));
+  const byId = new Map(list.map((item) => [`${item.group}/${item.version}`, item]));
+  const rank = (neutral: string): number => (groupOrder.indexOf(neutral) + groupOrder.length + 1) % (groupOrder.length + 1);
+  const groups = [...new Set(list.filter(({ group }) => group !== "").map(({ group }) => group))].map((name) => {
+    const own = list.filter(({ group }) => group === name).sort((a, b) => compareVersions(a.version, b.version));
+    return { name, neutral: own[0]!.neutral, versions: own };
+  });
+  groups.sort((a, b) => rank(a.neutral) - rank(b.neutral));
+  return { versions: list, find: (group, version) => byId.get(`${group}/${version}`), groups: () => groups };
+}
+
+/** Stable versions first, higher ones first among equals: v2, v1, v1beta2, v1alpha1. */
+function compareVersions(a: string, b: string): number {
+  const parse = (text: string): [number, number, number] => {
+    const match = /^v(\d+)(?:(alpha|beta)(\d+))?$/.exec(text);
+    if (!match) return [0, 0, 0];
+    return [match[2] === undefined ? 3 : match[2] === "beta" ? 2 : 1, Number(match[1]), Number(match[3] ?? 0)];
+  };
+  const [x, y] = [parse(a), parse(b)];
+  return y[0] - x[0] || y[1] - x[1] || y[2] - x[2] || (a < b ? -1 : 1);
+}
+
+export const verbsOf = (endpoint: Endpoint): readonly Verb[] => endpoint.resource.strategy.verbs ?? allVerbs;

@@ -1,0 +1,34 @@
+// Aggregated discovery: every group with its resources and their subresources in one document.
+import type { GroupVersion } from "../catalog.ts";
+import { type ApiResource, apiResources } from "./resources.ts";
+
+export function aggregatedGroups(groups: readonly { readonly name: string; readonly versions: readonly GroupVersion[] }[]): unknown[] {
+  return groups.map(({ name, versions }) => ({
+    metadata: { ...(name && { name }), creationTimestamp: null },
+    versions: versions.map((version) => ({ version: version.version, resources: resourcesOf(version), freshness: "Current" })),
+  }));
+}
+
+function resourcesOf(version: GroupVersion): unknown[] {
+  const all = apiResources(version);
+  const kindOf = ({ kind, group, version: kindVersion }: ApiResource): unknown => ({ group: group ?? version.group, version: kindVersion ?? version.version, kind });
+  const parts = (resource: string): unknown[] =>
+    all
+      .filter(({ name }) => name.startsWith(`${resource}/`))
+      .map((part) => ({ subresource: part.name.slice(resource.length + 1), responseKind: kindOf(part), verbs: part.verbs }));
+  return all
+    .filter(({ name }) => !name.includes("/"))
+    .map((item) => {
+      const subresources = parts(item.name);
+      return {
+        resource: item.name,
+        responseKind: kindOf(item),
+        scope: item.namespaced ? "Namespaced" : "Cluster",
+        singularResource: item.singularName,
+        verbs: item.verbs,
+        ...(item.shortNames && { shortNames: item.shortNames }),
+        ...(item.categories && { categories: item.categories }),
+        ...(subresources.length > 0 && { subresources }),
+      };
+    });
+}

@@ -1,0 +1,92 @@
+// /api, /apis and what is below them: which groups, versions and resources there are, in the plain and the aggregated form.
+import { createHash } from "node:crypto";
+import { APIGroup, APIGroupList, APIResourceList, APIVersions } from "#api";
+import { ApiError } from "#base";
+import type { Dialect } from "#dialect";
+import { type Reply, header, parseAccept } from "#http";
+import { type Message, encodeEnvelope, encodeYaml, protobufCodec } from "#schema";
+import type { ApiCall } from "../api-call.ts";
+import type { Catalog, GroupVersion } from "../catalog.ts";
+import { contentType, negotiate } from "../represent/negotiate.ts";
+import { aggregatedGroups } from "./aggregated.ts";
+import { apiResources } from "./resources.ts";
+
+const schemas: Readonly<Record<string, Message>> = { APIVersions, APIGroupList, APIGroup, APIResourceList };
+
+export interface Discovery {
+  /** Answers a discovery path, or nothing when the path is not one. */
+  handle(call: ApiCall): Reply | undefined;
+}
+
+export function discovery(catalog: Catalog, dialect: Dialect, serverAddress: () => string): Discovery {
+  const group = (name: string, versions: readonly GroupVersion[]): Record<string, unknown> => {
+    const listed = versions.map(({ groupVersion, version }) => ({ groupVersion, version }));
+    return { name, versions: listed, preferredVersion: listed[0] };
+  };
+  const groupList = (): Record<string, unknown> => ({ kind: "APIGroupList", apiVersion: "v1", groups: catalog.groups().map(({ name, versions }) => group(name, versions)) });
+  const versions = (): Record<string, unknown> => ({ kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [{ clientCIDR: "0.0.0.0/0", serverAddress: serverAddress() }] });
+  const resources = (version: GroupVersion): Record<string, unknown> => ({
+    kind: "APIResourceList",
+    ...(version.group && { apiVersion: "v1" }),
+    groupVersion: version.groupVersion,
+    resources: apiResources(version),
+  });
+  return {
+    handle: (call) => {
+      const parts = call.target.path.replace(/\/$/, "").split("/");
+      const [, root, first, second] = parts;
+      if ((root !== "api" && root !== "apis") || parts.length > 4) return undefined;
+      if (parts.length === 2) {
+        const aggregated = asksForAggregated(call, dialect);
+        if (aggregated) return aggregatedReply(call, aggregated, root === "api" ? coreOnly(catalog) : catalog.groups(), dialect);
+        return plainReply(call, root === "api" ? versions() : groupList(), dialect);
+      }
+      if (root === "api" && parts.length === 3) {
+        const version = catalog.find("", first!);
+        return version ? plainReply(call, resources(version), dialect) : nothing();
+      }
+      if (root === "api") return undefined;
+      const found = catalog.groups().find(({ name }) => name === first);
+      if (parts.length === 3) return found ? plainReply(call, { kind: "APIGroup", apiVersion: "v1", ...group(found.name, found.versions) }, dialect) : undefined;
+      const version = catalog.find(first!, second!);
+      return version ? plainReply(call, resources(version), dialect) : found ? nothing() : undefined;
+    },
+  };
+}
+
+function nothing(): never {
+  throw new ApiError(404, "NotFound", "the server could not find the requested resource", {});
+}
+
+const coreOnly = (catalog: Catalog): { name: string; versions: readonly GroupVersion[] }[] => [{ name: "", versions: catalog.versions.filter(({ group }) => group === "") }];
+
+/** The version of aggregated discovery a client takes before it takes anything plain. */
+function asksForAggregated(call: ApiCall, dialect: Dialect): "v2" | "v2beta1" | undefined {
+  for (const { parameters, type, subtype } of parseAccept(header(call.call.headers, "accept") ?? "")) {
+    if (parameters["as"] === undefined) return undefined;
+    if (`${type}/${subtype}` !== "application/json" || parameters["as"] !== "APIGroupDiscoveryList" || parameters["g"] !== dialect.wire.discoveryGroup) continue;
+    if (parameters["v"] === "v2" || parameters["v"] === "v2beta1") return parameters["v"];
+  }
+  return undefined;
+}
+
+function aggregatedReply(call: ApiCall, version: string, groups: readonly { name: string; versions: readonly GroupVersion[] }[], dialect: Dialect): Reply {
+  const { discoveryGroup } = dialect.wire;
+  const body = Buffer.from(`${JSON.stringify({ kind: "APIGroupDiscoveryList", apiVersion: `${discoveryGroup}/${version}`, metadata: {}, items: aggregatedGroups(groups) })}\n`);
+  const etag = `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"`;
+  const headers = { etag, vary: "Accept", "content-type": `application/json;g=${discoveryGroup};v=${version};as=APIGroupDiscoveryList` };
+  if (header(call.call.headers, "if-none-match") === etag) return { status: 304, headers };
+  return { status: 200, headers, body };
+}
+
+function plainReply(call: ApiCall, object: Record<string, unknown>, dialect: Dialect): Reply {
+  const choice = negotiate(call.call, call.query, dialect, { forms: ["object"] });
+  const headers = { "content-type": contentType(choice.media, dialect) };
+  if (choice.media === "yaml") return { status: 200, headers, body: Buffer.from(encodeYaml(object)) };
+  if (choice.media === "protobuf") {
+    const kind = object["kind"] as string;
+    const bytes = protobufCodec(schemas[kind]!).encode(object as never);
+    return { status: 200, headers, body: encodeEnvelope({ apiVersion: "v1", kind }, bytes, dialect.wire.protobufMagic) };
+  }
+  return { status: 200, headers, body: Buffer.from(choice.pretty ? JSON.stringify(object, undefined, 2) : `${JSON.stringify(object)}\n`) };
+}

@@ -1,0 +1,57 @@
+// What a group's version offers, as discovery lists it.
+import { createHash } from "node:crypto";
+import { type GroupVersion, verbsOf } from "../catalog.ts";
+
+export interface ApiResource {
+  name: string;
+  singularName: string;
+  namespaced: boolean;
+  group?: string;
+  version?: string;
+  kind: string;
+  verbs: string[];
+  shortNames?: string[];
+  categories?: string[];
+  storageVersionHash?: string;
+}
+
+export function apiResources(version: GroupVersion): ApiResource[] {
+  const list: ApiResource[] = [];
+  for (const [name, endpoint] of version.endpoints) {
+    const { strategy, namespaced, hub, hubVersion } = endpoint.resource;
+    list.push({
+      name,
+      singularName: strategy.singular,
+      namespaced,
+      kind: endpoint.kind,
+      verbs: [...verbsOf(endpoint)].sort(),
+      ...(strategy.shortNames && { shortNames: [...strategy.shortNames] }),
+      ...(strategy.categories && { categories: [...strategy.categories] }),
+      storageVersionHash: storageHash(hubVersion, hub.kind.kind),
+    });
+    for (const [part, { verbs, kind, kindGroup }] of Object.entries(strategy.subresources ?? {})) {
+      list.push({
+        name: `${name}/${part}`,
+        singularName: "",
+        namespaced,
+        ...(kindGroup && { group: kindGroup.group, version: kindGroup.version }),
+        kind: kind ?? endpoint.kind,
+        verbs: [...(verbs ?? ["get", "patch", "update"])].sort(),
+      });
+    }
+  }
+  for (const [name, special] of version.specials) {
+    list.push({
+      name,
+      singularName: special.singular ?? "",
+      namespaced: special.namespaced,
+      ...(special.kindGroup && { group: special.kindGroup.group, version: special.kindGroup.version }),
+      kind: special.kind,
+      verbs: [...special.verbs],
+      ...(special.shortNames && { shortNames: [...special.shortNames] }),
+    });
+  }
+  return list.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+const storageHash = (apiVersion: string, kind: string): string => createHash("sha256").update(`${apiVersion}/${kind}`).digest().subarray(0, 8).toString("base64");

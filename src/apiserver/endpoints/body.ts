@@ -1,0 +1,70 @@
+// From the bytes of a request to an object in the stored shape, as strict as the client asked.
+import { ApiError, badRequest, tooLarge } from "#base";
+import type { Dialect } from "#dialect";
+import { BodyCutShort, BodyTooLarge } from "#http";
+import type { ApiObject, Endpoint } from "#registry";
+import { DecodeError, type Message, decodeEnvelope, decodeJson, protobufCodec, yamlToJson } from "#schema";
+import type { ApiCall } from "../api-call.ts";
+import { type Media, bodyMedia } from "../represent/negotiate.ts";
+import type { WriteOptions } from "./options.ts";
+
+export const largestBody = 3 * 1024 * 1024;
+
+export async function readBody(call: ApiCall): Promise<Uint8Array> {
+  try {
+    return await call.call.body(largestBody);
+  } catch (error) {
+    if (error instanceof BodyTooLarge) throw tooLarge(`Request entity too large: limit is ${error.limitBytes}`);
+    if (error instanceof BodyCutShort) throw badRequest(error.message);
+    throw error;
+  }
+}
+
+export interface DecodedBody {
+  readonly value: ApiObject;
+  readonly unknown: readonly string[];
+  readonly duplicate: readonly string[];
+}
+
+/** Decodes one object of the endpoint's kind; kind and apiVersion may be left out but must not be others. */
+export function decodeObject(bytes: Uint8Array, media: Media, schema: Message, expected: { readonly apiVersion: string; readonly kind: string }, dialect: Dialect): DecodedBody {
+  try {
+    const decoded = media === "protobuf" ? fromProtobuf(bytes, schema, dialect) : (decodeJson(schema, media === "yaml" ? yamlToJson(Buffer.from(bytes).toString()) : bytes) as unknown as DecodedBody);
+    const { value } = decoded;
+    if ((value.apiVersion && value.apiVersion !== expected.apiVersion) || (value.kind && value.kind !== expected.kind)) {
+      throw badRequest(`${value.kind || expected.kind} in version "${value.apiVersion || expected.apiVersion}" cannot be handled as a ${expected.kind} in version "${expected.apiVersion}": the object provided is unrecognized`);
+    }
+    value.apiVersion = expected.apiVersion;
+    value.kind = expected.kind;
+    return decoded;
+  } catch (error) {
+    if (error instanceof ApiError) throw error;
+    throw badRequest(`${expected.kind} in version "${expected.apiVersion}" cannot be handled as a ${expected.kind}: ${(error as Error).message}`);
+  }
+}
+
+function fromProtobuf(bytes: Uint8Array, schema: Message, dialect: Dialect): DecodedBody {
+  const { apiVersion, kind, raw } = decodeEnvelope(bytes, dialect.wire.protobufMagic);
+  const value = protobufCodec(schema).decode(raw) as unknown as ApiObject;
+  return { value: { ...value, apiVersion, kind }, unknown: [], duplicate: [] };
+}
+
+/** Applies what the client chose for fields it should not have sent: silence, a warning, or refusal. */
+export function judgeStrictness(call: ApiCall, decoded: DecodedBody, mode: WriteOptions["fieldValidation"], kind: string): void {
+  if (mode === "Ignore" || (decoded.unknown.length === 0 && decoded.duplicate.length === 0)) return;
+  const texts = [...decoded.duplicate.map((path) => `duplicate field "${path}"`), ...decoded.unknown.map((path) => `unknown field "${path}"`)];
+  if (mode === "Strict") throw badRequest(`${kind} in version "${decoded.value.apiVersion}" cannot be handled as a ${kind}: strict decoding error: ${texts.join(", ")}`);
+  for (const text of texts) call.warn(text);
+}
+
+/** The object a create or replace request carries, in the endpoint's own version. */
+export async function objectFromBody(call: ApiCall, endpoint: Endpoint, options: WriteOptions): Promise<ApiObject> {
+  const { dialect } = endpoint.resource;
+  const media = bodyMedia(call.call, dialect);
+  const bytes = await readBody(call);
+  const decoded = decodeObject(bytes, media, endpoint.schema, endpoint, dialect);
+  judgeStrictness(call, decoded, options.fieldValidation, endpoint.kind);
+  return decoded.value;
+}
+
+export { DecodeError };

@@ -1,0 +1,103 @@
+// delete and deletecollection.
+import { DeleteOptions } from "#api";
+import { ApiError, badRequest } from "#base";
+import type { Endpoint, Removal, WriteRequest } from "#registry";
+import { remove, validateDeleteOptions } from "#registry";
+import { apiVersionOf } from "#dialect";
+import type { ApiCall } from "../api-call.ts";
+import { negotiate } from "../represent/negotiate.ts";
+import { statusReply, successStatus } from "../represent/status.ts";
+import { decodeObject, readBody } from "./body.ts";
+import { bodyMedia } from "../represent/negotiate.ts";
+import { type EndpointContext, type Endpointed, objectForms, replyWith, represented, writeRequest } from "./context.ts";
+import { integer, listOptions } from "./options.ts";
+import { listPage, metadataOf } from "./read.ts";
+import { isTrue } from "../target.ts";
+
+export const deleteOne: Endpointed = async (context, call, endpoint) => {
+  const { dialect, strategy } = endpoint.resource;
+  const options = await deleteOptions(call, endpoint);
+  const request = writeRequest(context, call, endpoint, { dryRun: (options.dryRun?.length ?? 0) > 0, fieldManager: "" });
+  validateDeleteOptions(request, options);
+  const removal = await remove(request, call.target.name, options);
+  const accepted = !removal.gone && options.orphanDependents === false;
+  if (removal.gone && !strategy.returnsDeleted) {
+    const choice = negotiate(call.call, call.query, dialect, { forms: objectForms });
+    return statusReply(200, successStatus(detailsOf(call, endpoint, removal)), choice, dialect);
+  }
+  const { as } = represented(context, call, endpoint, objectForms);
+  return replyWith(as, endpoint, accepted ? 202 : 200, as.object(removal.held));
+};
+
+const detailsOf = ({ target }: ApiCall, endpoint: Endpoint, removal: Removal): Record<string, unknown> => ({
+  name: target.name,
+  ...(endpoint.group && { group: endpoint.group }),
+  kind: endpoint.resource.strategy.resource,
+  ...(removal.uid && { uid: removal.uid }),
+});
+
+export const deleteCollection: Endpointed = async (context, call, endpoint) => {
+  const options = await deleteOptions(call, endpoint);
+  const dryRun = (options.dryRun?.length ?? 0) > 0;
+  const request = writeRequest(context, call, endpoint, { dryRun, fieldManager: "" });
+  validateDeleteOptions(request, options);
+  const { as } = represented(context, call, endpoint, ["object", "Table", "PartialObjectMetadataList"]);
+  const listing = await listPage(call, endpoint, listOptions(call, endpoint, context.gates));
+  await removeAll(request, listing.items.map(({ namespace, name }) => ({ namespace, name })), options, context.deleteCollectionWorkers);
+  return replyWith(as, endpoint, 200, as.list(listing.items, metadataOf(listing)));
+};
+
+/** Deletes the listed objects, a few at a time; one that is gone already is fine. The store makes one flush of many. */
+async function removeAll(request: WriteRequest, items: readonly { namespace: string; name: string }[], options: Partial<DeleteOptions>, workers: number): Promise<void> {
+  let next = 0;
+  let failed: unknown;
+  const work = async (): Promise<void> => {
+    while (next < items.length && failed === undefined) {
+      const item = items[next++]!;
+      try {
+        await remove({ ...request, namespace: item.namespace }, item.name, options);
+      } catch (error) {
+        if (!(error instanceof ApiError && error.code === 404)) failed ??= error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.max(workers, 1) * 64 }, work));
+  if (failed !== undefined) throw failed;
+}
+
+/** From the body when there is one, else from the query. */
+async function deleteOptions(call: ApiCall, endpoint: Endpoint): Promise<Partial<DeleteOptions>> {
+  const bytes = await readBody(call);
+  if (bytes.length > 0) {
+    const { dialect } = endpoint.resource;
+    const groupless = { apiVersion: "v1", kind: "DeleteOptions" };
+    const media = bodyMedia(call.call, dialect);
+    try {
+      const { value } = decodeObject(bytes, media, DeleteOptions, groupless, dialect);
+      return value as unknown as DeleteOptions;
+    } catch (error) {
+      // Clients also send the options in the version of the group they talk to, or of the meta group.
+      const versions = [endpoint.apiVersion, apiVersionOf(dialect, { group: "meta", branded: true, version: "v1" })];
+      for (const apiVersion of versions) {
+        try {
+          return decodeObject(bytes, media, DeleteOptions, { apiVersion, kind: "DeleteOptions" }, dialect).value as unknown as DeleteOptions;
+        } catch {
+          continue;
+        }
+      }
+      throw error;
+    }
+  }
+  const { query } = call;
+  const grace = integer(query, "gracePeriodSeconds");
+  const policy = query.get("propagationPolicy");
+  if (policy === "") throw badRequest('propagationPolicy: Unsupported value: ""');
+  return {
+    ...(grace !== undefined && { gracePeriodSeconds: grace }),
+    ...(policy !== undefined && { propagationPolicy: policy }),
+    ...(query.has("orphanDependents") && { orphanDependents: isTrue(query.get("orphanDependents")) }),
+    ...(query.has("dryRun") && { dryRun: [...query.all("dryRun")] }),
+  } as Partial<DeleteOptions>;
+}
+
+export type { EndpointContext };

@@ -1,0 +1,132 @@
+// Query parameters of each verb, read and checked as clients of this API expect.
+import { type FieldError, ApiError, badRequest, forbiddenField, invalid, invalidValue, notSupported, parseFieldSelector, parseLabelSelector, selector, type Requirement, type Selector } from "#base";
+import { type Dialect, groupName } from "#dialect";
+import { type Query, header } from "#http";
+import type { Endpoint } from "#registry";
+import type { ApiCall } from "../api-call.ts";
+import { isTrue } from "../target.ts";
+
+export interface ListOptions {
+  readonly selector: Selector;
+  readonly limit: number;
+  readonly continue: string;
+  readonly resourceVersion: string;
+  readonly resourceVersionMatch: string;
+  readonly timeoutSeconds: number | undefined;
+  readonly bookmarks: boolean;
+  readonly sendInitialEvents: boolean | undefined;
+}
+
+export function listOptions(call: ApiCall, endpoint: Endpoint, gates: { readonly watchList: boolean }): ListOptions {
+  const { query } = call;
+  const watch = call.target.verb === "watch";
+  const errors: FieldError[] = [];
+  const limit = integer(query, "limit") ?? 0;
+  const timeoutSeconds = integer(query, "timeoutSeconds");
+  const resourceVersion = query.get("resourceVersion") ?? "";
+  const match = query.get("resourceVersionMatch") ?? "";
+  const token = query.get("continue") ?? "";
+  const initial = query.has("sendInitialEvents") ? isTrue(query.get("sendInitialEvents")) : undefined;
+  const field = "resourceVersionMatch";
+  if (watch) {
+    if (initial !== undefined) {
+      if (match !== "NotOlderThan") errors.push(forbiddenField(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
+      if (!gates.watchList) errors.push(forbiddenField("sendInitialEvents", "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"));
+    }
+    if (match !== "") {
+      if (initial === undefined) errors.push(forbiddenField(field, "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"));
+      if (match !== "NotOlderThan") errors.push(notSupported(field, match, ["NotOlderThan"]));
+      if (token !== "") errors.push(forbiddenField(field, "resourceVersionMatch is forbidden when continue is provided"));
+    }
+  } else {
+    if (match !== "") {
+      if (resourceVersion === "") errors.push(forbiddenField(field, "resourceVersionMatch is forbidden unless resourceVersion is provided"));
+      if (token !== "") errors.push(forbiddenField(field, "resourceVersionMatch is forbidden when continue is provided"));
+      if (match !== "Exact" && match !== "NotOlderThan") errors.push(notSupported(field, match, ["Exact", "NotOlderThan", ""]));
+      if (match === "Exact" && resourceVersion === "0") errors.push(forbiddenField(field, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'));
+    }
+    if (initial !== undefined) errors.push(forbiddenField("sendInitialEvents", "sendInitialEvents is forbidden for list"));
+  }
+  if (errors.length > 0) throw invalidOptions(endpoint.resource.dialect, "ListOptions", errors);
+  return {
+    selector: selectorOf(call, endpoint),
+    limit: limit > 0 ? limit : 0,
+    continue: token,
+    resourceVersion,
+    resourceVersionMatch: match,
+    timeoutSeconds,
+    bookmarks: query.has("allowWatchBookmarks") && isTrue(query.get("allowWatchBookmarks")),
+    sendInitialEvents: initial,
+  };
+}
+
+function selectorOf({ query, target }: ApiCall, endpoint: Endpoint): Selector {
+  const labels = query.get("labelSelector") ?? "";
+  const fields = query.get("fieldSelector") ?? "";
+  if (labels === "" && fields === "") return selector([], []);
+  try {
+    return selector(parseLabelSelector(labels), parseFieldSelector(fields).map((requirement) => knownField(requirement, endpoint)));
+  } catch (error) {
+    throw error instanceof ApiError ? error : badRequest(`unable to parse selector on ${target.resource}: ${(error as Error).message}`);
+  }
+}
+
+function knownField(requirement: Requirement, endpoint: Endpoint): Requirement {
+  const { strategy, namespaced } = endpoint.resource;
+  const { key } = requirement;
+  if (key === "metadata.name" || (key === "metadata.namespace" && namespaced)) return requirement;
+  const aliases = strategy.fieldAliases?.[endpoint.version === endpoint.resource.hub.kind.version ? endpoint.group : endpoint.apiVersion];
+  const hubKey = aliases ? aliases[key] : strategy.selectableFields?.includes(key) ? key : undefined;
+  if (hubKey === undefined) throw badRequest(`field label not supported: ${key}`);
+  return { ...requirement, key: hubKey };
+}
+
+/** A number parameter; absent when it was not given, refused when it is not one. */
+export function integer(query: Query, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === undefined) return undefined;
+  if (!/^[+-]?\d{1,19}$/.test(text)) throw badRequest(`strconv.ParseInt: parsing "${text}": invalid value of ${name}`);
+  return Number(text);
+}
+
+export interface WriteOptions {
+  readonly dryRun: boolean;
+  readonly fieldManager: string;
+  readonly fieldValidation: "Ignore" | "Warn" | "Strict";
+  readonly force: boolean | undefined;
+}
+
+const longestManager = 128;
+
+export function writeOptions(call: ApiCall, dialect: Dialect, kind: "CreateOptions" | "UpdateOptions" | "PatchOptions", applying = false): WriteOptions {
+  const { query } = call;
+  const errors: FieldError[] = [];
+  const force = query.has("force") ? isTrue(query.get("force")) : undefined;
+  const manager = query.get("fieldManager") ?? "";
+  if (kind === "PatchOptions") {
+    if (applying && manager === "") errors.push({ type: "FieldValueRequired", field: "fieldManager", detail: "is required for apply patch" });
+    if (!applying && force !== undefined) errors.push(forbiddenField("force", "may not be specified for non-apply patch"));
+  }
+  if (Buffer.byteLength(manager) > longestManager) errors.push({ type: "FieldValueTooLong", field: "fieldManager", value: manager, detail: `may not be longer than ${longestManager}` });
+  const unprintable = [...manager].findIndex((char) => !/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(char));
+  if (unprintable >= 0) errors.push(invalidValue("fieldManager", manager, "should only contain printable characters"));
+  const dryRun = query.all("dryRun");
+  if (dryRun.some((value) => value !== "All")) errors.push(notSupported("dryRun", dryRun, ["All"]));
+  const validation = query.get("fieldValidation") ?? "";
+  if (!["", "Ignore", "Warn", "Strict"].includes(validation)) errors.push(notSupported("fieldValidation", validation, ["", "Ignore", "Strict", "Warn"]));
+  if (errors.length > 0) throw invalidOptions(dialect, kind, errors);
+  return {
+    dryRun: dryRun.length > 0,
+    fieldManager: manager || managerFromAgent(header(call.call.headers, "user-agent") ?? ""),
+    fieldValidation: validation === "" ? "Warn" : (validation as WriteOptions["fieldValidation"]),
+    force,
+  };
+}
+
+/** The first word of the user agent stands in for a manager that was not named. */
+function managerFromAgent(agent: string): string {
+  const word = agent.split("/", 1)[0]!;
+  return Buffer.byteLength(word) <= longestManager ? word.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, "") : Buffer.from(word).subarray(0, longestManager).toString();
+}
+
+export const invalidOptions = (dialect: Dialect, kind: string, errors: readonly FieldError[]): ApiError => invalid({ group: groupName(dialect, { group: "meta", branded: true }), kind }, "", errors);

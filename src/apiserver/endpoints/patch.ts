@@ -1,0 +1,113 @@
+// patch: four ways to say a change, one way to store it.
+import { ApiError, badRequest, invalidValue, unsupportedMediaType } from "#base";
+import { header, parseMediaType } from "#http";
+import type { ApiObject, Endpoint, WriteRequest } from "#registry";
+import { applyObject, defaulted, update } from "#registry";
+import { DecodeError, PatchError, decodeJson, fromJsonValue, jsonPatch, mergePatch, parseJson, strategicMergePatch, yamlToJson } from "#schema";
+import type { ApiCall } from "../api-call.ts";
+import { type DecodedBody, judgeStrictness, readBody } from "./body.ts";
+import { type Endpointed, objectForms, replyWith, represented, writeRequest } from "./context.ts";
+import { type WriteOptions, writeOptions } from "./options.ts";
+import { withoutRevision } from "./write.ts";
+
+const patchTypes = ["application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml"] as const;
+type PatchType = (typeof patchTypes)[number];
+
+export const patch: Endpointed = async (context, call, endpoint) => {
+  const type = patchType(call);
+  const applying = type === "application/apply-patch+yaml";
+  const { as } = represented(context, call, endpoint, objectForms);
+  const options = writeOptions(call, endpoint.resource.dialect, "PatchOptions", applying);
+  const body = await readBody(call);
+  const request = writeRequest(context, call, endpoint, options);
+  const { held, created } = applying ? await applied(call, endpoint, request, options, body) : await patched(call, endpoint, request, options, type, body);
+  return replyWith(as, endpoint, created ? 201 : 200, request.dryRun && created ? withoutRevision(as.object(held)) : as.object(held));
+};
+
+function patchType(call: ApiCall): PatchType {
+  const said = parseMediaType(header(call.call.headers, "content-type") ?? "");
+  const essence = said && `${said.type}/${said.subtype}`;
+  const found = patchTypes.find((item) => item === essence);
+  if (!found) throw new ApiError(415, "UnsupportedMediaType", unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${patchTypes.join(", ")}`).message, {});
+  return found;
+}
+
+async function patched(call: ApiCall, endpoint: Endpoint, request: WriteRequest, options: WriteOptions, type: PatchType, body: Uint8Array): Promise<Awaited<ReturnType<typeof update>>> {
+  const parsed = parsedPatch(body);
+  if (type !== "application/json-patch+json" && (typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value))) throw badRequest("the patch must be a JSON object");
+  judgeStrictness(call, { value: { apiVersion: endpoint.apiVersion } as ApiObject, unknown: [], duplicate: parsed.duplicate }, options.fieldValidation, "patch");
+  let judged = false;
+  return await update(request, call.target.name, {
+    transform: (old) => {
+      const served = endpoint.fromHub(old!);
+      const tree = transformed(type, endpoint, served, parsed.value);
+      const decoded = decodedPatch(endpoint, tree, call.target.name);
+      if (!judged) judgeStrictness(call, decoded, options.fieldValidation, endpoint.kind);
+      judged = true;
+      return defaulted(request, decoded.value);
+    },
+  });
+}
+
+function parsedPatch(body: Uint8Array): { value: unknown; duplicate: readonly string[] } {
+  try {
+    return parseJson(body);
+  } catch (error) {
+    throw badRequest(`error decoding patch: ${(error as Error).message}`);
+  }
+}
+
+function transformed(type: PatchType, endpoint: Endpoint, served: ApiObject, parsed: unknown): unknown {
+  const document = served as unknown as Parameters<typeof mergePatch>[0];
+  try {
+    if (type === "application/json-patch+json") return jsonPatch(document, parsed);
+    return type === "application/merge-patch+json" ? mergePatch(document, parsed) : strategicMergePatch(endpoint.schema, document, parsed);
+  } catch (error) {
+    if (!(error instanceof PatchError)) throw error;
+    throw error.code === 422 ? new ApiError(422, "Invalid", `the server rejected our request due to an error in our request: ${error.message}`, {}) : error.code === 413 ? new ApiError(413, "RequestEntityTooLarge", error.message) : badRequest(error.message);
+  }
+}
+
+function decodedPatch(endpoint: Endpoint, tree: unknown, name: string): DecodedBody {
+  try {
+    const decoded = fromJsonValue(endpoint.schema, tree) as unknown as DecodedBody;
+    const { value } = decoded;
+    if (value.kind !== endpoint.kind || value.apiVersion !== endpoint.apiVersion) {
+      throw badRequest(`the patch of ${name} may not change kind or apiVersion (to ${value.kind}, ${value.apiVersion})`);
+    }
+    return decoded;
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    const finding = invalidValue("patch", "", error.message);
+    throw new ApiError(422, "Invalid", `the patch of "${name}" is invalid: ${error.message}`, { causes: [{ reason: finding.type, message: error.message, field: "patch" }] });
+  }
+}
+
+async function applied(call: ApiCall, endpoint: Endpoint, request: WriteRequest, options: WriteOptions, body: Uint8Array): Promise<Awaited<ReturnType<typeof update>>> {
+  const sent = applyBody(call, endpoint, options, body);
+  const { name, namespace } = sent.metadata;
+  if (name !== undefined && name !== call.target.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.target.name})`);
+  if (namespace && endpoint.resource.namespaced && namespace !== call.target.namespace) throw badRequest(`the namespace of the object (${namespace}) does not match the namespace on the request (${call.target.namespace})`);
+  return await update(request, call.target.name, {
+    createIfAbsent: true,
+    tracked: true,
+    uid: sent.metadata.uid,
+    transform: (old) => applyObject(request, call.target.name, old, sent, options.force ?? false),
+  });
+}
+
+function applyBody(call: ApiCall, endpoint: Endpoint, options: WriteOptions, body: Uint8Array): ApiObject {
+  let decoded: DecodedBody;
+  try {
+    const text = Buffer.from(body).toString();
+    decoded = decodeJson(endpoint.schema, yamlToJson(text)) as unknown as DecodedBody;
+  } catch (error) {
+    throw badRequest(`error decoding YAML: ${(error as Error).message}`);
+  }
+  const { value } = decoded;
+  if (!value.apiVersion || !value.kind) throw badRequest(`the applied object must say its apiVersion and kind`);
+  if (value.apiVersion !== endpoint.apiVersion || value.kind !== endpoint.kind) throw badRequest(`Incorrect version or kind specified in apply patch. Specified patch version: ${value.apiVersion} ${value.kind}, expected: ${endpoint.apiVersion} ${endpoint.kind}`);
+  if (decoded.unknown.length > 0) throw badRequest(`field not declared in schema: ${decoded.unknown.map((path) => `.${path}`).join(", ")}`);
+  if (decoded.duplicate.length > 0) judgeStrictness(call, decoded, options.fieldValidation, endpoint.kind);
+  return value;
+}

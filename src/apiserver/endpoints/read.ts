@@ -1,0 +1,104 @@
+// get and list.
+import { ApiError, badRequest, expired, notFound } from "#base";
+import { Compacted, FutureRevision } from "#store";
+import { type Freshness, type Listing, NotYet } from "#watchcache";
+import type { Endpoint } from "#registry";
+import type { ApiCall } from "../api-call.ts";
+import { decodeContinue, encodeContinue } from "./continue.ts";
+import { type EndpointContext, type Endpointed, objectForms, replyWith, represented } from "./context.ts";
+import { type ListOptions, listOptions } from "./options.ts";
+import type { Form } from "../represent/negotiate.ts";
+
+export const get: Endpointed = async (context, call, endpoint) => {
+  const { resource } = endpoint;
+  const { target } = call;
+  const { as } = represented(context, call, endpoint, objectForms);
+  const version = revisionOf(call.query.get("resourceVersion") ?? "");
+  const held = await translated(() => resource.source.get(resource.keyOf(target.namespace, target.name), version === undefined ? { at: "latest" } : version === 0 ? { at: "any" } : { at: "notOlderThan", revision: version }));
+  if (!held) throw notFound(resource.nameIn(endpoint), target.name);
+  return replyWith(as, endpoint, 200, as.object(held));
+};
+
+const listForms: readonly Form[] = ["object", "Table", "PartialObjectMetadataList"];
+
+export const list: Endpointed = async (context, call, endpoint) => {
+  const { as } = represented(context, call, endpoint, listForms);
+  const options = listOptions(call, endpoint, context.gates);
+  const listing = await listPage(call, endpoint, options);
+  return replyWith(as, endpoint, 200, as.list(listing.items, metadataOf(listing)));
+};
+
+export function metadataOf(listing: Listing): { resourceVersion: string; continue?: string; remainingItemCount?: number } {
+  return {
+    resourceVersion: String(listing.revision),
+    ...(listing.next !== undefined && { continue: encodeContinue({ revision: listing.revision, after: listing.next }) }),
+    ...(listing.next !== undefined && listing.remaining !== undefined && { remainingItemCount: listing.remaining }),
+  };
+}
+
+/** One page, continued or new, as fresh as asked. */
+export async function listPage(call: ApiCall, endpoint: Endpoint, options: ListOptions): Promise<Listing> {
+  const { resource } = endpoint;
+  const below = resource.namespaced && call.target.namespace ? `${call.target.namespace}/` : "";
+  const version = revisionOf(options.resourceVersion);
+  const base = { below, selector: options.selector };
+  if (options.continue !== "") {
+    if (version !== undefined && version !== 0) throw badRequest("specifying resource version is not allowed when using continue");
+    return await continued(endpoint, options, base);
+  }
+  const limited = options.limit > 0 && !(version === 0 && options.resourceVersionMatch !== "Exact");
+  const freshness = freshnessOf(version, options.resourceVersionMatch, limited);
+  return await translated(() => resource.source.list({ ...base, freshness, ...(limited && { limit: options.limit }) }));
+}
+
+function freshnessOf(version: number | undefined, match: string, limited: boolean): Freshness {
+  if (version === undefined) return { at: "latest" };
+  if (version === 0) return { at: "any" };
+  // A page of a given version is a page of just that version, or the next page could not follow it.
+  if (match === "Exact" || (match === "" && limited)) return { at: "exactly", revision: version };
+  return { at: "notOlderThan", revision: version };
+}
+
+async function continued(endpoint: Endpoint, options: ListOptions, base: { below: string; selector: ListOptions["selector"] }): Promise<Listing> {
+  const token = decodeContinue(options.continue);
+  const limit = options.limit > 0 ? { limit: options.limit } : {};
+  const query = { ...base, ...limit, after: token.after };
+  const { source } = endpoint.resource;
+  if (token.revision === -1) return await translated(() => source.list({ ...query, freshness: { at: "latest" } }));
+  try {
+    return await source.list({ ...query, freshness: { at: "exactly", revision: token.revision } });
+  } catch (error) {
+    if (!(error instanceof Compacted)) throw readError(error);
+    // The snapshot is gone. A client that can live with a newer state may go on from the same key.
+    const inconsistent = encodeContinue({ revision: -1, after: token.after });
+    const gone = expired("The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.");
+    throw Object.assign(gone, { listMetadata: { continue: inconsistent } });
+  }
+}
+
+/** A resourceVersion parameter: undefined when empty, refused when it is not a number. */
+export function revisionOf(text: string): number | undefined {
+  if (text === "") return undefined;
+  if (!/^\d{1,16}$/.test(text)) throw badRequest(`Invalid value: "${text}": resourceVersion must be a non-negative number`);
+  return Number(text);
+}
+
+export async function translated<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    throw readError(error);
+  }
+}
+
+/** What the store and the cache say about revisions, in the API's words. */
+export function readError(error: unknown): unknown {
+  if (error instanceof Compacted) return expired("The resourceVersion for the provided list is too old.");
+  if (error instanceof NotYet || error instanceof FutureRevision) {
+    return new ApiError(504, "Timeout", error instanceof NotYet ? `Timeout: ${error.message}` : `Timeout: Too large resource version: current: ${error.current}`, {
+      retryAfterSeconds: 1,
+      causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
+    });
+  }
+  return error;
+}

@@ -1,0 +1,47 @@
+// create and replace.
+import { badRequest } from "#base";
+import { create as createObject, defaulted, update } from "#registry";
+import type { Endpoint, ApiObject } from "#registry";
+import type { ApiCall } from "../api-call.ts";
+import { objectFromBody } from "./body.ts";
+import { type Endpointed, objectForms, replyWith, represented, writeRequest } from "./context.ts";
+import { writeOptions } from "./options.ts";
+
+export const create: Endpointed = async (context, call, endpoint) => {
+  const { as } = represented(context, call, endpoint, objectForms);
+  const options = writeOptions(call, endpoint.resource.dialect, "CreateOptions");
+  const sent = await objectFromBody(call, endpoint, options);
+  const request = writeRequest(context, call, endpoint, options);
+  const held = await createObject(request, defaulted(request, sent));
+  return replyWith(as, endpoint, 201, request.dryRun ? withoutRevision(as.object(held)) : as.object(held));
+};
+
+export const replace: Endpointed = async (context, call, endpoint) => {
+  const { as } = represented(context, call, endpoint, objectForms);
+  const options = writeOptions(call, endpoint.resource.dialect, "UpdateOptions");
+  const sent = await objectFromBody(call, endpoint, options);
+  checkIdentity(sent, call, endpoint);
+  const request = writeRequest(context, call, endpoint, options);
+  const next = defaulted(request, sent);
+  const { held, created } = await update(request, call.target.name, {
+    transform: () => structuredClone(next),
+    createIfAbsent: endpoint.resource.strategy.createOnUpdate ?? false,
+    uid: next.metadata.uid,
+  });
+  return replyWith(as, endpoint, created ? 201 : 200, request.dryRun && created ? withoutRevision(as.object(held)) : as.object(held));
+};
+
+/** The object must be the one the path names. */
+function checkIdentity(sent: ApiObject, { target }: ApiCall, endpoint: Endpoint): void {
+  const { name } = sent.metadata;
+  if (!name) throw badRequest(`name must be provided: the object has no metadata.name, the URL names "${target.name}"`);
+  if (name !== target.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
+  if (endpoint.resource.namespaced && sent.metadata.namespace && sent.metadata.namespace !== target.namespace) {
+    throw badRequest(`the namespace of the object (${sent.metadata.namespace}) does not match the namespace on the request (${target.namespace})`);
+  }
+}
+
+/** A dry run has no revision to show. */
+export function withoutRevision(body: Uint8Array): Uint8Array {
+  return Buffer.from(Buffer.from(body).toString("latin1").replace(/,\s*"resourceVersion":\s*"0"|resourceVersion: "0"\n\s*/, ""), "latin1");
+}

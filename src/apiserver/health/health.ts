@@ -1,0 +1,67 @@
+// /healthz, /livez and /readyz: named checks, each also at a path of its own.
+import type { Reply } from "#http";
+import type { ApiCall } from "../api-call.ts";
+
+export interface HealthCheck {
+  readonly name: string;
+  /** Throws or rejects when something is wrong. */
+  check(): void | Promise<void>;
+}
+
+export interface HealthPaths {
+  readonly healthz: readonly HealthCheck[];
+  readonly livez: readonly HealthCheck[];
+  readonly readyz: readonly HealthCheck[];
+}
+
+const text = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
+
+/** Answers a health path, or nothing when the path is not one. */
+export async function healthReply(paths: HealthPaths, call: ApiCall): Promise<Reply | undefined> {
+  const match = /^\/(healthz|livez|readyz)(?:\/(.+))?$/.exec(call.target.path);
+  if (!match) return undefined;
+  const [, endpoint, one] = match as unknown as [string, keyof HealthPaths, string | undefined];
+  const checks = paths[endpoint];
+  if (one !== undefined) {
+    const check = checks.find(({ name }) => name === one);
+    return check ? await single(check) : undefined;
+  }
+  return await all(endpoint, checks, call);
+}
+
+async function single(check: HealthCheck): Promise<Reply> {
+  const wrong = await trouble(check);
+  if (wrong) return { status: 500, headers: text, body: Buffer.from(`internal server error: ${wrong}\n`) };
+  return { status: 200, headers: { "content-type": text["content-type"] }, body: Buffer.from("ok") };
+}
+
+async function all(endpoint: string, checks: readonly HealthCheck[], call: ApiCall): Promise<Reply> {
+  const excluded = new Set(call.query.all("exclude").flatMap((names) => names.split(",")).filter(Boolean));
+  const lines: string[] = [];
+  const failed: string[] = [];
+  for (const check of checks) {
+    if (excluded.delete(check.name)) {
+      lines.push(`[+]${check.name} excluded: ok`);
+      continue;
+    }
+    const wrong = await trouble(check);
+    if (wrong) {
+      // The reason may tell too much; the log has it.
+      lines.push(`[-]${check.name} failed: reason withheld`);
+      failed.push(check.name);
+    } else lines.push(`[+]${check.name} ok`);
+  }
+  if (excluded.size > 0) lines.push(`warn: some health checks cannot be excluded: no matches for ${[...excluded].map((name) => JSON.stringify(name)).join(",")}`);
+  if (failed.length > 0) return { status: 500, headers: text, body: Buffer.from(`${lines.join("\n")}\n${endpoint} check failed\n`) };
+  const verbose = call.query.has("verbose");
+  return { status: 200, headers: text, body: Buffer.from(verbose ? `${lines.join("\n")}\n${endpoint} check passed\n` : "ok") };
+}
+
+async function trouble(check: HealthCheck): Promise<string | undefined> {
+  try {
+    await check.check();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message || "failed";
+  }
+}

@@ -1,0 +1,64 @@
+// Which representation a client gets: the first acceptable clause of its Accept header wins.
+import { notAcceptable, unsupportedMediaType } from "#base";
+import { type Dialect, groupName } from "#dialect";
+import { type Call, type Query, header, parseAccept, parseMediaType } from "#http";
+
+export type Media = "json" | "yaml" | "protobuf";
+
+/** A form other than the object itself. */
+export type Form = "object" | "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
+
+export interface Choice {
+  readonly media: Media;
+  readonly form: Form;
+  /** The meta group's version the form was asked in. */
+  readonly formVersion: string;
+  readonly pretty: boolean;
+}
+
+export const contentType = (media: Media, dialect: Dialect): string => (media === "json" ? "application/json" : media === "yaml" ? "application/yaml" : dialect.wire.protobufMediaType);
+
+/** Which forms an endpoint can give. */
+export interface Offer {
+  readonly forms: readonly Form[];
+  readonly media?: readonly Media[];
+}
+
+const everyMedia: readonly Media[] = ["json", "yaml", "protobuf"];
+
+export function negotiate(call: Call, query: Query, dialect: Dialect, offer: Offer): Choice {
+  const accept = header(call.headers, "accept") ?? "";
+  const pretty = wantsPretty(call, query);
+  const media = offer.media ?? everyMedia;
+  if (accept === "") return { media: "json", form: "object", formVersion: "", pretty };
+  const [, protobufSubtype] = dialect.wire.protobufMediaType.split("/");
+  for (const clause of parseAccept(accept)) {
+    const found = media.find((item) => (item === "protobuf" ? clause.type === "application" && clause.subtype === protobufSubtype : clause.type === "application" && clause.subtype === item) || (clause.type === "*" && clause.subtype === "*" && item === "json"));
+    if (!found) continue;
+    const { as, g, v, stream, sv, pretty: pretties } = clause.parameters;
+    if (stream !== undefined && stream !== "" && stream !== "watch") continue;
+    if (sv !== undefined && sv !== "") continue;
+    if (as === undefined && g === undefined && v === undefined) return { media: found, form: "object", formVersion: "", pretty: pretty || pretties === "1" };
+    const form = offer.forms.find((item) => item === as && item !== "object");
+    if (!form || g !== groupName(dialect, { group: "meta", branded: true }) || (v !== "v1" && v !== "v1beta1")) continue;
+    return { media: found, form, formVersion: v, pretty: pretty || pretties === "1" };
+  }
+  throw notAcceptable(`only the following media types are accepted: ${media.map((item) => contentType(item, dialect)).join(", ")}`);
+}
+
+function wantsPretty(call: Call, query: Query): boolean {
+  const asked = query.get("pretty");
+  if (asked) return ["1", "t", "T", "TRUE", "true", "True"].includes(asked);
+  return /^(curl|Wget|Mozilla\/5\.0)/.test(header(call.headers, "user-agent") ?? "");
+}
+
+/** The media type of a request body; JSON when none is said. */
+export function bodyMedia(call: Call, dialect: Dialect): Media {
+  const said = header(call.headers, "content-type");
+  if (said === undefined || said === "") return "json";
+  const parsed = parseMediaType(said);
+  const essence = parsed && `${parsed.type}/${parsed.subtype}`;
+  const media = everyMedia.find((item) => contentType(item, dialect) === essence);
+  if (!media) throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${everyMedia.map((item) => contentType(item, dialect)).join(", ")}`);
+  return media;
+}

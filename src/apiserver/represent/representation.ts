@@ -1,0 +1,189 @@
+// Objects, lists and watch frames in the form a client asked for. The plain case never parses: it splices bytes.
+import { PartialObjectMetadata, Table, WatchEvent, listOf } from "#api";
+import type { Dialect } from "#dialect";
+import { apiVersionOf } from "#dialect";
+import type { ApiObject, Endpoint } from "#registry";
+import { type KindSchema, encodeJson, encodeYaml, encodeEnvelope, protobufCodec } from "./codecs.ts";
+import type { FrameEncoder, FrameType, Held } from "#watchcache";
+import type { Choice, Media } from "./negotiate.ts";
+import { type IncludeObject, columnDefinitions, partialMetadata, rowOf } from "./table.ts";
+
+export interface ListMetadata {
+  readonly resourceVersion: string;
+  readonly continue?: string;
+  readonly remainingItemCount?: number;
+}
+
+export interface Representation extends FrameEncoder {
+  readonly media: Media;
+  object(held: Held): Uint8Array;
+  list(items: readonly Held[], metadata: ListMetadata): Uint8Array | readonly Uint8Array[];
+  /** A mark that carries only a revision. */
+  bookmark(revision: number): Uint8Array;
+  /** An error inside a stream. */
+  error(status: Record<string, unknown>): Uint8Array;
+}
+
+/** Makes the representation for one endpoint. Cache the result: watch frames are shared per representation. */
+export function representation(endpoint: Endpoint, choice: Choice, include: IncludeObject, now: () => Date): Representation {
+  const { dialect } = endpoint.resource;
+  if (choice.media === "json" && choice.form === "object" && endpoint.isHub && !choice.pretty) return spliced(endpoint, dialect);
+  const shape = choice.form === "object" ? whole(endpoint) : choice.form === "Table" ? table(endpoint, choice, include, now) : metadataOnly(endpoint, choice);
+  const write = writer(choice, dialect);
+  const frame = (type: FrameType | "ERROR", object: unknown, schema: KindSchema | undefined): Uint8Array => write.frame(type, object, schema);
+  return {
+    media: choice.media,
+    object: (held) => write.whole(shape.one(held), shape.schema),
+    list: (items, metadata) => write.whole(shape.many(items, metadata), shape.listSchema),
+    encode: (type, item) => frame(type, shape.one(item), shape.schema),
+    bookmark: (revision) => frame("BOOKMARK", shape.mark(revision), shape.schema),
+    error: (status) => frame("ERROR", status, undefined),
+  };
+}
+
+const open = Buffer.from("{");
+const next = Buffer.from(",{");
+
+/** JSON of the stored version: bytes cut and joined. */
+function spliced(endpoint: Endpoint, dialect: Dialect): Representation {
+  const heads = {
+    ADDED: Buffer.from('{"type":"ADDED","object":'),
+    MODIFIED: Buffer.from('{"type":"MODIFIED","object":'),
+    DELETED: Buffer.from('{"type":"DELETED","object":'),
+    BOOKMARK: Buffer.from('{"type":"BOOKMARK","object":'),
+  };
+  const tail = Buffer.from("}\n");
+  const bookmarkHead = `{"type":"BOOKMARK","object":{"kind":"${endpoint.kind}","apiVersion":"${endpoint.apiVersion}","metadata":{"resourceVersion":"`;
+  const empty = JSON.stringify(endpoint.schema.fields).length > 0 ? emptyRest(endpoint) : "";
+  const listHead = `{"kind":"${endpoint.kind}List","apiVersion":"${endpoint.apiVersion}","metadata":`;
+  void dialect;
+  return {
+    media: "json",
+    object: (held) => held.line,
+    list: (items, metadata) => joined(`${listHead}${JSON.stringify(metadata)},"items":[`, items, "]}\n"),
+    encode: (type, item) => Buffer.concat([heads[type], item.json, tail]),
+    bookmark: (revision) => Buffer.from(`${bookmarkHead}${revision}","creationTimestamp":null}${empty}}}\n`),
+    error: (status) => Buffer.from(`${JSON.stringify({ type: "ERROR", object: status })}\n`),
+  };
+}
+
+/** What an object of the kind has besides metadata when nothing is set. */
+function emptyRest(endpoint: Endpoint): string {
+  const text = encodeJson(endpoint.schema, { kind: endpoint.kind, apiVersion: endpoint.apiVersion, metadata: {} });
+  const at = text.indexOf('"metadata":{');
+  const end = text.indexOf("}", at);
+  return text.slice(end + 1, -1);
+}
+
+function joined(head: string, items: readonly Held[], tail: string): Buffer {
+  let size = Buffer.byteLength(head) + tail.length;
+  for (const item of items) size += item.json.length - item.typeHeaderBytes + 2;
+  const out = Buffer.allocUnsafe(size);
+  let at = out.write(head, 0);
+  let separator = open;
+  for (const item of items) {
+    at += separator.copy(out, at);
+    at += item.json.copy(out, at, item.typeHeaderBytes);
+    separator = next;
+  }
+  at += out.write(tail, at);
+  return out.subarray(0, at);
+}
+
+interface ShapeOf {
+  readonly schema: KindSchema;
+  readonly listSchema: KindSchema;
+  one(held: Held): unknown;
+  many(items: readonly Held[], metadata: ListMetadata): unknown;
+  mark(revision: number): unknown;
+}
+
+const emptyObject = (endpoint: Endpoint, revision: number): ApiObject => ({ kind: endpoint.kind, apiVersion: endpoint.apiVersion, metadata: { resourceVersion: String(revision), creationTimestamp: null as unknown as string } });
+
+function whole(endpoint: Endpoint): ShapeOf {
+  const { resource } = endpoint;
+  const one = (held: Held): ApiObject => endpoint.fromHub(resource.objectOf(held));
+  const listSchema = listOf(endpoint.schema) as KindSchema;
+  return {
+    schema: endpoint.schema,
+    listSchema,
+    one,
+    many: (items, metadata) => ({
+      kind: `${endpoint.kind}List`,
+      apiVersion: endpoint.apiVersion,
+      metadata,
+      items: items.map((held) => {
+        const { kind: _kind, apiVersion: _apiVersion, ...rest } = one(held);
+        return rest;
+      }),
+    }),
+    mark: (revision) => emptyObject(endpoint, revision),
+  };
+}
+
+function metadataOnly(endpoint: Endpoint, choice: Choice): ShapeOf {
+  const { resource } = endpoint;
+  const { dialect } = resource;
+  const apiVersion = apiVersionOf(dialect, { group: "meta", branded: true, version: choice.formVersion });
+  return {
+    schema: PartialObjectMetadata as unknown as KindSchema,
+    listSchema: listOf(PartialObjectMetadata) as unknown as KindSchema,
+    one: (held) => partialMetadata(endpoint.fromHub(resource.objectOf(held)), dialect, choice.formVersion),
+    many: (items, metadata) => ({ kind: "PartialObjectMetadataList", apiVersion, metadata, items: items.map((held) => partialMetadata(endpoint.fromHub(resource.objectOf(held)), dialect, choice.formVersion)) }),
+    mark: (revision) => partialMetadata(emptyObject(endpoint, revision), dialect, choice.formVersion),
+  };
+}
+
+function table(endpoint: Endpoint, choice: Choice, include: IncludeObject, now: () => Date): ShapeOf {
+  const { resource } = endpoint;
+  const { dialect, strategy } = resource;
+  const head = { kind: "Table", apiVersion: apiVersionOf(dialect, { group: "meta", branded: true, version: choice.formVersion }) };
+  const row = (held: Held): unknown => {
+    const hub = resource.objectOf(held);
+    return rowOf(strategy, hub, include === "Object" ? endpoint.fromHub(resource.objectOf(held)) : hub, include, dialect, now());
+  };
+  const columns = columnDefinitions(strategy);
+  const many = (rows: unknown[], metadata: Partial<ListMetadata>): unknown => ({ ...head, metadata, columnDefinitions: columns, rows });
+  return {
+    schema: Table as unknown as KindSchema,
+    listSchema: Table as unknown as KindSchema,
+    one: (held) => many([row(held)], { resourceVersion: String(held.revision) }),
+    many: (items, metadata) => many(items.map(row), metadata),
+    mark: (revision) => many([{ cells: columns.map(() => null), object: partialMetadata(emptyObject(endpoint, revision), dialect) }], { resourceVersion: String(revision) }),
+  };
+}
+
+interface Writer {
+  whole(object: unknown, schema: KindSchema): Uint8Array;
+  frame(type: string, object: unknown, schema: KindSchema | undefined): Uint8Array;
+}
+
+function writer({ media, pretty }: Choice, dialect: Dialect): Writer {
+  if (media === "protobuf") return protobufWriter(dialect);
+  if (media === "yaml") {
+    return {
+      whole: (object) => Buffer.from(encodeYaml(object)),
+      frame: (type, object) => Buffer.from(`${encodeYaml({ type, object })}---\n`),
+    };
+  }
+  return {
+    whole: (object) => Buffer.from(pretty ? JSON.stringify(object, undefined, 2) : `${JSON.stringify(object)}\n`),
+    frame: (type, object) => Buffer.from(`${JSON.stringify({ type, object })}\n`),
+  };
+}
+
+function protobufWriter(dialect: Dialect): Writer {
+  const magic = dialect.wire.protobufMagic;
+  const whole = (object: unknown, schema: KindSchema): Uint8Array => encodeEnvelope(object as ApiObject, protobufCodec(schema).encode(object), magic);
+  return {
+    whole,
+    frame: (type, object, schema) => {
+      const inner = whole(object, schema!);
+      const event = protobufCodec(WatchEvent).encode({ type, object: { raw: inner } });
+      const framed = Buffer.allocUnsafe(4 + event.length);
+      framed.writeUInt32BE(event.length);
+      framed.set(event, 4);
+      return framed;
+    },
+  };
+}

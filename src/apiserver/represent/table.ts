@@ -1,0 +1,50 @@
+// Server-side printing: rows of cells that a client shows without knowing the kind.
+import type { Dialect } from "#dialect";
+import { apiVersionOf } from "#dialect";
+import type { ApiObject, Column, Strategy } from "#registry";
+
+export type IncludeObject = "None" | "Metadata" | "Object";
+
+export interface ColumnDefinition {
+  readonly name: string;
+  readonly type: string;
+  readonly format: string;
+  readonly description: string;
+  readonly priority: number;
+}
+
+const nameColumn: Column<ApiObject> = {
+  name: "Name",
+  type: "string",
+  format: "name",
+  doc: "Name must be unique within a namespace.",
+  cell: (object) => object.metadata.name ?? "",
+};
+const createdColumn: Column<ApiObject> = {
+  name: "Created At",
+  type: "date",
+  doc: "When the server stored the object first.",
+  cell: (object) => object.metadata.creationTimestamp ?? "<unknown>",
+};
+
+export const columnsOf = (strategy: Strategy): readonly Column<ApiObject>[] => strategy.columns ?? [nameColumn, createdColumn];
+
+export const columnDefinitions = (strategy: Strategy): ColumnDefinition[] =>
+  columnsOf(strategy).map(({ name, type, format, doc, priority }) => ({ name, type, format: format ?? "", description: doc, priority: priority ?? 0 }));
+
+export interface Row {
+  readonly cells: readonly unknown[];
+  readonly object: unknown;
+}
+
+export function rowOf(strategy: Strategy, hub: ApiObject, shown: ApiObject, include: IncludeObject, dialect: Dialect, now: Date): Row {
+  const cells = columnsOf(strategy).map((column) => column.cell(hub, now));
+  return { cells, object: include === "None" ? null : include === "Object" ? shown : partialMetadata(shown, dialect) };
+}
+
+/** The object's identity and metadata, nothing else. */
+export const partialMetadata = (object: ApiObject, dialect: Dialect, version = "v1"): ApiObject => ({
+  kind: "PartialObjectMetadata",
+  apiVersion: apiVersionOf(dialect, { group: "meta", branded: true, version }),
+  metadata: object.metadata,
+});

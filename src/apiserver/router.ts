@@ -1,0 +1,75 @@
+// From a call to the one handler that answers it.
+import { ApiError, type ResourceName, methodNotSupported } from "#base";
+import type { Reply } from "#http";
+import type { Endpoint } from "#registry";
+import type { ApiCall } from "./api-call.ts";
+import { type Catalog, verbsOf } from "./catalog.ts";
+import type { EndpointContext, Endpointed } from "./endpoints/context.ts";
+import { deleteCollection, deleteOne } from "./endpoints/delete.ts";
+import { patch } from "./endpoints/patch.ts";
+import { get, list } from "./endpoints/read.ts";
+import { watch } from "./endpoints/watch.ts";
+import { create, replace } from "./endpoints/write.ts";
+
+/** Answers paths that are no resources; undefined passes on. */
+export type PathHandler = (call: ApiCall) => Promise<Reply | undefined> | Reply | undefined;
+
+const collection: Readonly<Record<string, Endpointed>> = { list, watch, create, deletecollection: deleteCollection };
+const item: Readonly<Record<string, Endpointed>> = { get, update: replace, patch, delete: deleteOne, watch };
+
+export function router(catalog: Catalog, context: EndpointContext, paths: readonly PathHandler[]): (call: ApiCall) => Promise<Reply> {
+  return async (call) => {
+    if (call.target.isResource) return await resource(call);
+    for (const handle of paths) {
+      const reply = await handle(call);
+      if (reply) return reply;
+    }
+    return { status: 404, headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" }, body: Buffer.from("404 page not found\n") };
+  };
+
+  async function resource(call: ApiCall): Promise<Reply> {
+    const { target } = call;
+    const version = catalog.find(target.group, target.version);
+    if (!version) throw notServed();
+    const special = version.specials.get(target.subresource ? `${target.resource}/${target.subresource}` : target.resource);
+    if (special) return await special.handle(call);
+    const endpoint = version.endpoints.get(target.resource);
+    if (!endpoint) throw notServed();
+    checkPlace(call, endpoint);
+    const handler = handlerFor(call, endpoint);
+    return await handler(context, call, endpoint);
+  }
+}
+
+function handlerFor(call: ApiCall, endpoint: Endpoint): Endpointed {
+  const { target, method } = call;
+  const name: ResourceName = endpoint.resource.nameIn(endpoint);
+  if (target.subresource) {
+    const part = endpoint.resource.strategy.subresources?.[target.subresource];
+    if (!part || target.rest) throw notServed();
+    const allowed = part.verbs ?? ["get", "update", "patch"];
+    if (method === "HEAD" || !allowed.includes(target.verb as "get")) throw notAllowed(method, name);
+    return item[target.verb]!;
+  }
+  const named = pathNames(call);
+  const handler = (named ? item : collection)[target.verb];
+  if (method === "HEAD" || !handler || !verbsOf(endpoint).includes(target.verb as never)) throw notAllowed(method, name);
+  return handler;
+}
+
+/** Whether the path itself names an object; a field selector does not make it one. */
+function pathNames({ target }: ApiCall): boolean {
+  return target.verb === "get" || target.verb === "update" || target.verb === "patch" || target.verb === "delete" || target.path.endsWith(`/${target.resource}/${target.name}`);
+}
+
+function checkPlace({ target }: ApiCall, endpoint: Endpoint): void {
+  const { namespaced } = endpoint.resource;
+  const isNamespaceItself = target.resource === "namespaces" && target.group === "";
+  if (!namespaced && target.namespace && !isNamespaceItself) throw notServed();
+  // Without a namespace only reading across all of them makes sense.
+  if (namespaced && !target.namespace && !["list", "watch", "create", "deletecollection"].includes(target.verb)) throw notServed();
+  if (namespaced && !target.namespace && (target.verb === "create" || target.verb === "deletecollection")) throw methodNotSupported(endpoint.resource.nameIn(endpoint), target.verb);
+}
+
+export const notServed = (): ApiError => new ApiError(404, "NotFound", "the server could not find the requested resource", {});
+const notAllowed = (method: string, _name: ResourceName): ApiError => new ApiError(405, "MethodNotAllowed", `the server does not allow this method on the requested resource (${method})`, {});

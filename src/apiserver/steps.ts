@@ -1,0 +1,169 @@
+// The pipeline: what happens to every request before its endpoint, in this order.
+import { randomUUID } from "node:crypto";
+import { type AccessRequest, type Authorizer } from "#authz";
+import { type Authenticator, BadCredential, type Credentials, bearerToken, impersonation } from "#authn";
+import { ApiError, type Clock, badRequest, forbidden, unauthorized } from "#base";
+import type { Dialect } from "#dialect";
+import { type Call, type Reply, type Step, header, headerList } from "#http";
+import type { ApiCall } from "./api-call.ts";
+import { negotiate } from "./represent/negotiate.ts";
+import { statusObject, statusReply } from "./represent/status.ts";
+
+export type ApiStep = Step<ApiCall>;
+
+export interface StepOptions {
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly authenticator: Authenticator;
+  readonly authorizer: Authorizer;
+  readonly requestTimeoutMilliseconds: number;
+  /** Told about a handler that threw something unexpected; gives the id under which it was logged. */
+  readonly surprised: (error: unknown, call: ApiCall) => string;
+}
+
+export const newAuditId = (call: Call): string => {
+  const given = header(call.headers, "audit-id");
+  return given !== undefined && given.length <= 64 && /^[\x21-\x7e]+$/.test(given) ? given : randomUUID();
+};
+
+export function rescue({ dialect, surprised }: StepOptions): ApiStep {
+  return {
+    name: "rescue",
+    run: async (call, next) => {
+      try {
+        return await next();
+      } catch (error) {
+        return errorReply(call, known(error), dialect);
+      }
+      function known(error: unknown): ApiError {
+        if (error instanceof ApiError) return error;
+        return new ApiError(500, "InternalError", `Internal error occurred: ${surprised(error, call)}`, { causes: [{ message: "see the server's log" }] });
+      }
+    },
+  };
+}
+
+/** Errors come in a media type the client takes, or in JSON when it takes none. */
+export function errorReply(call: ApiCall, error: ApiError, dialect: Dialect): Reply {
+  let choice;
+  try {
+    choice = negotiate(call.call, call.query, dialect, { forms: ["object", "Table", "PartialObjectMetadata", "PartialObjectMetadataList"] });
+  } catch {
+    choice = { media: "json", form: "object", formVersion: "", pretty: false } as const;
+  }
+  const reply = statusReply(error.code, statusObject(error), choice, dialect);
+  const seconds = error.details?.retryAfterSeconds;
+  return seconds ? { ...reply, headers: { ...reply.headers, "retry-after": String(seconds) } } : reply;
+}
+
+/** Headers that every answer carries: the audit id, what not to cache, and warnings. */
+export const commonHeaders: ApiStep = {
+  name: "common headers",
+  run: async (call, next) => {
+    const reply = await next();
+    const warnings = call.warnings.length > 0 ? { warning: call.warnings.map((text) => `299 - ${quoted(text)}`) } : undefined;
+    return { ...reply, headers: { "audit-id": call.auditId, "cache-control": "no-cache, private", ...call.headers, ...reply.headers, ...warnings } };
+  },
+};
+
+const quoted = (text: string): string => `"${text.replace(/[^\x20-\x7e]/g, "?").replace(/[\\"]/g, "\\$&")}"`;
+
+export function deadline({ clock, requestTimeoutMilliseconds }: StepOptions): ApiStep {
+  return {
+    name: "deadline",
+    run: (call, next) => {
+      const { verb } = call.target;
+      if (verb === "watch") return next();
+      const asked = call.query.get("timeout");
+      let limit = requestTimeoutMilliseconds;
+      if (asked !== undefined && asked !== "") {
+        const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(asked);
+        if (!match) throw badRequest(`invalid timeout specified in the request URL - ${asked}`);
+        limit = Math.min(limit, Number(match[1]) * { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[match[2] as "ms" | "s" | "m" | "h"]);
+      }
+      call.deadline = clock.now() + limit;
+      return next();
+    },
+  };
+}
+
+const credentialsOf = (call: Call): Credentials => ({
+  bearerToken: bearerToken(header(call.headers, "authorization")),
+  headers: (name) => headerList(call.headers, name),
+  headerNames: () => Object.keys(call.headers),
+  get certificates() {
+    return call.peer.certificates();
+  },
+});
+
+export function authenticate({ authenticator }: StepOptions): ApiStep {
+  return {
+    name: "authentication",
+    run: async (call, next) => {
+      if (call.call.peer.trusted) call.user = call.call.peer.trusted as NonNullable<ApiCall["user"]>;
+      else {
+        try {
+          const identity = await authenticator.authenticate(credentialsOf(call.call));
+          if (!identity) throw unauthorized();
+          call.user = identity.user;
+          for (const text of identity.warnings ?? []) call.warn(text);
+        } catch (error) {
+          if (error instanceof BadCredential) throw unauthorized();
+          throw error;
+        }
+      }
+      return await next();
+    },
+  };
+}
+
+export function impersonate(options: StepOptions): ApiStep {
+  return {
+    name: "impersonation",
+    run: async (call, next) => {
+      if (!call.call.headers["impersonate-user"] && !Object.keys(call.call.headers).some((name) => name.startsWith("impersonate-"))) return await next();
+      const wanted = impersonation(credentialsOf(call.call), call.user!);
+      for (const check of wanted.checks) await allowed(options.authorizer, { user: call.user!, ...check }, call);
+      call.user = wanted.user;
+      return await next();
+    },
+  };
+}
+
+export function authorize({ authorizer }: StepOptions): ApiStep {
+  return {
+    name: "authorization",
+    run: async (call, next) => {
+      await allowed(authorizer, accessOf(call), call);
+      return await next();
+    },
+  };
+}
+
+export function accessOf(call: ApiCall): AccessRequest {
+  const { target } = call;
+  const user = call.user!;
+  if (!target.isResource) return { user, verb: target.verb, path: target.path };
+  return {
+    user,
+    verb: target.verb,
+    resource: { group: target.group, version: target.version, resource: target.resource, subresource: target.subresource, namespace: target.namespace, name: target.name },
+  };
+}
+
+async function allowed(authorizer: Authorizer, access: AccessRequest, call: ApiCall): Promise<void> {
+  const { verdict, reason } = await authorizer.decide(access);
+  if (verdict === "allow") return;
+  throw denied(access, reason, call);
+}
+
+function denied(access: AccessRequest, reason: string, call: ApiCall): ApiError {
+  const because = reason ? `: ${reason}` : "";
+  if (!access.resource) {
+    return new ApiError(403, "Forbidden", `forbidden: User "${access.user.name}" cannot ${access.verb} path "${access.path ?? call.target.path}"${because}`, {});
+  }
+  const { group, resource, subresource, namespace, name } = access.resource;
+  const full = subresource ? `${resource}/${subresource}` : resource;
+  const where = namespace ? ` in the namespace "${namespace}"` : " at the cluster scope";
+  return forbidden({ group, resource }, name, `User "${access.user.name}" cannot ${access.verb} resource "${full}" in API group "${group}"${where}${because}`);
+}

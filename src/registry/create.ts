@@ -1,0 +1,68 @@
+// The way of a new object: metadata filled in, admission, the strategy's say, one encoding, one write.
+import { randomUUID } from "node:crypto";
+import { ApiError, alreadyExists, badRequest, invalid } from "#base";
+import { validate } from "#schema";
+import type { Held } from "#watchcache";
+import { trackUpdate } from "./field-owners.ts";
+import { dnsSubdomain, generatedName, pathSegment } from "./names.ts";
+import { validateMeta } from "./object-meta.ts";
+import { type WriteRequest, attempt, circumstances, timestamp } from "./request.ts";
+import type { ApiObject } from "./strategy.ts";
+
+/** Stores a new object, given in the stored shape with its defaults. Answers what is now held (revision 0 for a dry run). */
+export async function create(request: WriteRequest, object: ApiObject, options: { readonly tracked?: boolean } = {}): Promise<Held> {
+  const { endpoint } = request;
+  const { resource } = endpoint;
+  const { strategy } = resource;
+  const about = circumstances(request);
+  const meta = object.metadata;
+  if (meta.resourceVersion) throw badRequest(`resourceVersion should not be set on objects to be created`);
+  fillNamespace(request, object);
+  if (!options.tracked) trackUpdate(request, undefined, object);
+  if (!meta.name && meta.generateName) meta.name = generatedName(meta.generateName);
+  await request.admission.mutate(attempt(request, "CREATE", meta.name ?? "", object, undefined));
+  fillNamespace(request, object);
+  if (!meta.name && meta.generateName) meta.name = generatedName(meta.generateName);
+  meta.uid = randomUUID();
+  meta.creationTimestamp = timestamp(request.now);
+  meta.deletionTimestamp = undefined;
+  meta.deletionGracePeriodSeconds = undefined;
+  meta.selfLink = undefined;
+  if (strategy.generation) meta.generation = 1;
+  if (strategy.status === "cleared") delete (object as unknown as Record<string, unknown>)["status"];
+  strategy.prepareForCreate?.(object, about);
+  const nameRule = strategy.validateName ?? dnsSubdomain;
+  const errors = [...validateMeta(meta, resource.namespaced, nameRule), ...validate(resource.hub, object), ...(strategy.validate?.(object, about) ?? [])];
+  if (errors.length === 0) errors.push(...validateMeta(meta, resource.namespaced, pathSegment));
+  if (errors.length > 0) throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, meta.name ?? "", errors);
+  for (const text of strategy.warnings?.(object, undefined, about) ?? []) request.warn(text);
+  await request.admission.validate(attempt(request, "CREATE", meta.name!, object, undefined));
+  const encoded = resource.encode(object);
+  const key = resource.keyOf(meta.namespace ?? "", meta.name!);
+  if (request.dryRun) {
+    if (await resource.source.get(key, { at: "latest" })) throw exists(request, meta);
+    return encoded.hold(0);
+  }
+  const ttlSeconds = strategy.ttlSeconds?.(object, about);
+  const outcome = await resource.write({ key, value: encoded.value, expect: "absent", ...(ttlSeconds !== undefined && { ttlSeconds }) });
+  if (!outcome.done) throw exists(request, meta);
+  return encoded.hold(outcome.revision);
+}
+
+function exists(request: WriteRequest, meta: ApiObject["metadata"]): ApiError {
+  const name = request.endpoint.resource.nameIn(request.endpoint);
+  if (!meta.generateName) return alreadyExists(name, meta.name!);
+  const error = alreadyExists(name, meta.name!);
+  return new ApiError(error.code, error.reason, `${error.message}, the server was not able to generate a unique name for the object`, { ...error.details, retryAfterSeconds: 1 });
+}
+
+/** The namespace of the path goes into the object; another one in the object is refused. */
+export function fillNamespace(request: WriteRequest, object: ApiObject): void {
+  const { namespaced } = request.endpoint.resource;
+  const wanted = namespaced ? request.namespace : "";
+  const given = object.metadata.namespace ?? "";
+  if (given === wanted) return;
+  if (given !== "" && namespaced) throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  if (wanted === "") delete object.metadata.namespace;
+  else object.metadata.namespace = wanted;
+}

@@ -1,0 +1,22 @@
+// Between objects and stored bytes: JSON of the stored kind, or the binary form in its envelope.
+import type { Dialect } from "#dialect";
+import { apiVersionOf } from "#dialect";
+import { canonical, decodeEnvelope, decodeJson as decode, encodeEnvelope, encodeJson, protobufCodec } from "#schema";
+import type { ApiObject, KindSchema } from "./strategy.ts";
+
+export const decodeJson = (schema: KindSchema, text: Uint8Array | string): ApiObject => decode(schema, text).value as unknown as ApiObject;
+
+/** The canonical form, with required lists that are empty written as null, as they come back from binary storage. */
+export const canonicalStored = (schema: KindSchema, object: ApiObject): ApiObject => canonical(schema, object as never) as unknown as ApiObject;
+
+export function decodeStoredProtobuf(schema: KindSchema, value: Uint8Array, dialect: Dialect): ApiObject {
+  const { raw } = decodeEnvelope(value, dialect.wire.protobufMagic);
+  return protobufCodec(schema).decode(raw) as unknown as ApiObject;
+}
+
+export function encodeStoredProtobuf(schema: KindSchema, object: ApiObject, dialect: Dialect): Uint8Array {
+  const type = { apiVersion: apiVersionOf(dialect, schema.kind), kind: schema.kind.kind };
+  return encodeEnvelope(type, protobufCodec(schema).encode(object as never), dialect.wire.protobufMagic);
+}
+
+export { encodeJson };

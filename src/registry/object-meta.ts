@@ -1,0 +1,114 @@
+// The rules of metadata that hold for every kind.
+import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from "#api";
+import { type FieldError, forbiddenField, invalidValue, isLabelValue, isQualifiedName, required } from "#base";
+import type { Dialect } from "#dialect";
+import { dnsLabel } from "./names.ts";
+
+export type NameRule = (name: string) => string | undefined;
+
+const qualifiedNameText = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+const largestAnnotations = 256 * 1024;
+
+/** What is wrong with the metadata of an object, new or changed. */
+export function validateMeta(meta: ObjectMeta, namespaced: boolean, nameRule: NameRule, path = "metadata"): FieldError[] {
+  const errors: FieldError[] = [];
+  if (meta.generateName) {
+    const text = nameRule(meta.generateName.endsWith("-") ? `${meta.generateName.slice(0, -1)}a` : meta.generateName);
+    if (text) errors.push(invalidValue(`${path}.generateName`, meta.generateName, text));
+  }
+  if (!meta.name) errors.push(required(`${path}.name`, "name or generateName is required"));
+  else {
+    const text = nameRule(meta.name);
+    if (text) errors.push(invalidValue(`${path}.name`, meta.name, text));
+  }
+  if (namespaced) {
+    const text = meta.namespace ? dnsLabel(meta.namespace) : undefined;
+    if (!meta.namespace) errors.push(required(`${path}.namespace`));
+    else if (text) errors.push(invalidValue(`${path}.namespace`, meta.namespace, text));
+  } else if (meta.namespace) errors.push(forbiddenField(`${path}.namespace`, "not allowed on this type"));
+  if ((meta.generation ?? 0) < 0) errors.push(invalidValue(`${path}.generation`, meta.generation, "must be greater than or equal to 0"));
+  return [...errors, ...validateLabels(meta.labels, `${path}.labels`), ...validateAnnotations(meta.annotations, `${path}.annotations`), ...validateOwners(meta.ownerReferences, path), ...validateFinalizers(meta.finalizers, `${path}.finalizers`), ...validateManagers(meta.managedFields, `${path}.managedFields`)];
+}
+
+/** What a change of metadata may not do. */
+export function validateMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path = "metadata"): FieldError[] {
+  const errors: FieldError[] = [];
+  if (old.deletionTimestamp) {
+    const added = (meta.finalizers ?? []).filter((item) => !(old.finalizers ?? []).includes(item));
+    if (added.length > 0) errors.push(forbiddenField(`${path}.finalizers`, `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`));
+  }
+  if (!meta.resourceVersion) errors.push(invalidValue(`${path}.resourceVersion`, "", "must be specified for an update"));
+  if ((meta.generation ?? 0) < (old.generation ?? 0)) errors.push(invalidValue(`${path}.generation`, meta.generation, "must not be decremented"));
+  for (const key of ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
+    if ((meta[key] ?? null) !== (old[key] ?? null)) errors.push(invalidValue(`${path}.${key}`, meta[key] ?? null, "field is immutable"));
+  }
+  return [...errors, ...validateLabels(meta.labels, `${path}.labels`), ...validateAnnotations(meta.annotations, `${path}.annotations`), ...validateOwners(meta.ownerReferences, path), ...validateManagers(meta.managedFields, `${path}.managedFields`)];
+}
+
+export function validateLabels(labels: Record<string, string> | undefined, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const [key, value] of Object.entries(labels ?? {})) {
+    if (!isQualifiedName(key)) errors.push(invalidValue(path, key, qualifiedNameText));
+    if (!isLabelValue(value)) errors.push(invalidValue(path, value, "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character, at most 63"));
+  }
+  return errors;
+}
+
+export function validateAnnotations(annotations: Record<string, string> | undefined, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  let size = 0;
+  for (const [key, value] of Object.entries(annotations ?? {})) {
+    if (!isQualifiedName(key.toLowerCase())) errors.push(invalidValue(path, key, qualifiedNameText));
+    size += Buffer.byteLength(key) + Buffer.byteLength(value);
+  }
+  if (size > largestAnnotations) errors.push({ type: "FieldValueTooLong", field: path, value: "", detail: `must have at most ${largestAnnotations} bytes` });
+  return errors;
+}
+
+function validateOwners(owners: readonly OwnerReference[] | undefined, metaPath: string): FieldError[] {
+  const path = `${metaPath}.ownerReferences`;
+  const errors: FieldError[] = [];
+  let controller: string | undefined;
+  for (const owner of owners ?? []) {
+    if (!owner.apiVersion || owner.apiVersion.endsWith("/")) errors.push(invalidValue(`${path}.apiVersion`, owner.apiVersion, "version must not be empty"));
+    if (!owner.kind) errors.push(invalidValue(`${path}.kind`, owner.kind, "kind must not be empty"));
+    if (!owner.name) errors.push(invalidValue(`${path}.name`, owner.name, "name must not be empty"));
+    if (!owner.uid) errors.push(invalidValue(`${path}.uid`, owner.uid, "uid must not be empty"));
+    if (owner.apiVersion === "v1" && owner.kind === "Event") errors.push(invalidValue(path, owner, "v1, Kind=Event is disallowed from being an owner"));
+    if (!owner.controller) continue;
+    const name = `${owner.kind}/${owner.name}`;
+    if (controller !== undefined) errors.push(invalidValue(path, owners, `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`));
+    else controller = name;
+  }
+  return errors;
+}
+
+export const orphanFinalizer = "orphan";
+export const foregroundFinalizer = "foregroundDeletion";
+
+export function validateFinalizers(finalizers: readonly string[] | undefined, path: string): FieldError[] {
+  const errors = (finalizers ?? []).filter((name) => !isQualifiedName(name)).map((name) => invalidValue(path, name, qualifiedNameText));
+  if (finalizers?.includes(orphanFinalizer) && finalizers.includes(foregroundFinalizer)) {
+    errors.push(invalidValue(path, finalizers, `finalizer ${orphanFinalizer} and ${foregroundFinalizer} cannot be both set`));
+  }
+  return errors;
+}
+
+/** Core kinds also want finalizers to be qualified, or one of the product's own bare names. */
+export function validateFinalizersQualified(finalizers: readonly string[] | undefined, dialect: Dialect, path: string): FieldError[] {
+  const known = [orphanFinalizer, foregroundFinalizer, dialect.data.namespaceFinalizer];
+  return (finalizers ?? [])
+    .filter((name) => !name.includes("/") && !known.includes(name))
+    .map((name) => invalidValue(path, name, "name is neither a standard finalizer name nor is it fully qualified"));
+}
+
+function validateManagers(entries: readonly ManagedFieldsEntry[] | undefined, path: string): FieldError[] {
+  const errors: FieldError[] = [];
+  entries?.forEach((entry, position) => {
+    const at = `${path}[${position}]`;
+    if (entry.operation !== "Apply" && entry.operation !== "Update") errors.push(invalidValue(`${at}.operation`, entry.operation ?? "", "must be `Apply` or `Update`"));
+    if (entry.fieldsType && entry.fieldsType !== "FieldsV1") errors.push(invalidValue(`${at}.fieldsType`, entry.fieldsType, "must be `FieldsV1`"));
+    if ((entry.manager?.length ?? 0) > 128) errors.push({ type: "FieldValueTooLong", field: `${at}.manager`, value: "", detail: "may not be longer than 128" });
+  });
+  return errors;
+}

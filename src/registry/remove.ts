@@ -1,0 +1,128 @@
+// The way of a deletion: at once, after a grace period, or when the last finalizer has gone.
+import type { DeleteOptions } from "#api";
+import { type FieldError, conflict, invalid, invalidValue, notFound, notSupported } from "#base";
+import { groupName } from "#dialect";
+import type { Held } from "#watchcache";
+import { foregroundFinalizer, orphanFinalizer } from "./object-meta.ts";
+import { type WriteRequest, attempt, circumstances, timestamp } from "./request.ts";
+import type { ApiObject } from "./strategy.ts";
+
+export type Removal =
+  /** Gone; this is the last that was seen of it. */
+  | { readonly gone: true; readonly held: Held; readonly uid: string }
+  /** Marked; it goes when its time or its finalizers run out. */
+  | { readonly gone: false; readonly held: Held; readonly uid: string };
+
+const policies = ["Foreground", "Background", "Orphan"];
+
+export function validateDeleteOptions(request: WriteRequest, options: Partial<DeleteOptions>): void {
+  const errors: FieldError[] = [];
+  if (options.orphanDependents !== undefined && options.propagationPolicy !== undefined) {
+    errors.push(invalidValue("propagationPolicy", options.propagationPolicy, "orphanDependents and deletionPropagation cannot be both set"));
+  }
+  if (options.propagationPolicy !== undefined && !policies.includes(options.propagationPolicy)) {
+    errors.push(notSupported("propagationPolicy", options.propagationPolicy, [...policies, "nil"]));
+  }
+  for (const value of options.dryRun ?? []) if (value !== "All") errors.push(notSupported("dryRun", options.dryRun, ["All"]));
+  if (errors.length > 0) throw invalid({ group: groupName(request.endpoint.resource.dialect, { group: "meta", branded: true }), kind: "DeleteOptions" }, "", errors);
+}
+
+export async function remove(request: WriteRequest, name: string, options: Partial<DeleteOptions>): Promise<Removal> {
+  const { endpoint } = request;
+  const { resource } = endpoint;
+  const key = resource.keyOf(request.namespace, name);
+  for (;;) {
+    const held = await resource.source.get(key, { at: "latest" });
+    if (!held) throw notFound(resource.nameIn(endpoint), name);
+    const old = resource.objectOf(held);
+    checkPreconditions(request, name, held, old, options);
+    await request.admission.mutate(attempt(request, "DELETE", name, undefined, old));
+    await request.admission.validate(attempt(request, "DELETE", name, undefined, old));
+    const uid = old.metadata.uid ?? "";
+    const marked = mark(request, old, options);
+    if (marked === "delete now") {
+      if (request.dryRun) return { gone: true, held, uid };
+      const outcome = await resource.write({ key, value: null, expect: held.revision });
+      if (outcome.done) return { gone: true, held, uid };
+    } else if (marked === "already under way") return { gone: false, held, uid };
+    else {
+      const encoded = resource.encode(marked);
+      if (request.dryRun) return { gone: false, held: encoded.hold(held.revision), uid };
+      const outcome = await resource.write({ key, value: encoded.value, expect: held.revision });
+      if (outcome.done) return { gone: false, held: encoded.hold(outcome.revision), uid };
+    }
+  }
+}
+
+function checkPreconditions(request: WriteRequest, name: string, held: Held, old: ApiObject, options: Partial<DeleteOptions>): void {
+  const { uid, resourceVersion } = options.preconditions ?? {};
+  if (uid !== undefined && uid !== old.metadata.uid) {
+    throw conflict(kindAsResource(request), name, `the UID in the precondition (${uid}) does not match the UID in record (${old.metadata.uid}). The object might have been deleted and then recreated`);
+  }
+  if (resourceVersion !== undefined && resourceVersion !== String(held.revision)) {
+    throw conflict(kindAsResource(request), name, `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${held.revision}). The object might have been modified`);
+  }
+}
+
+// The reference names the kind where the resource belongs, and clients have seen nothing else.
+const kindAsResource = ({ endpoint }: WriteRequest): { group: string; resource: string } => ({ group: endpoint.group, resource: endpoint.resource.hub.kind.kind });
+
+/** What becomes of the object: it can go, it is going already, or it is marked (a changed copy is returned). */
+function mark(request: WriteRequest, object: ApiObject, options: Partial<DeleteOptions>): "delete now" | "already under way" | ApiObject {
+  const { strategy } = request.endpoint.resource;
+  const about = circumstances(request);
+  const meta = object.metadata;
+  const asked = options.gracePeriodSeconds === undefined ? undefined : options.gracePeriodSeconds < 0 ? 1 : options.gracePeriodSeconds;
+  const finalizers = finalizersFor(meta.finalizers, options);
+  const finalizersChanged = finalizers.join() !== (meta.finalizers ?? []).join();
+  let touched = finalizersChanged;
+  let waits = finalizers.length > 0;
+  const grace = strategy.graceSeconds ? gracefully() : undefined;
+  if (grace === "pending" && !touched) return "already under way";
+  if (grace === "set") {
+    touched = true;
+    waits ||= (meta.deletionGracePeriodSeconds ?? 0) > 0;
+  } else if (grace === "pending") waits = true;
+  if (!waits) return "delete now";
+  if (!meta.deletionTimestamp) {
+    meta.deletionTimestamp = timestamp(request.now);
+    meta.deletionGracePeriodSeconds = 0;
+    if ((meta.generation ?? 0) > 0) meta.generation = meta.generation! + 1;
+    touched = true;
+  } else if (grace === undefined && meta.deletionGracePeriodSeconds !== 0) {
+    meta.deletionGracePeriodSeconds = 0;
+    touched = true;
+  }
+  if (!touched) return "already under way";
+  if (finalizers.length > 0) meta.finalizers = finalizers;
+  else delete meta.finalizers;
+  return object;
+
+  function gracefully(): "set" | "pending" | undefined {
+    if (meta.deletionTimestamp) {
+      if (!meta.deletionGracePeriodSeconds) return undefined;
+      if (asked === undefined || asked >= meta.deletionGracePeriodSeconds) return "pending";
+      const began = Date.parse(meta.deletionTimestamp) - meta.deletionGracePeriodSeconds * 1000;
+      meta.deletionTimestamp = timestamp(new Date(began + asked * 1000));
+      meta.deletionGracePeriodSeconds = asked;
+      return "set";
+    }
+    const seconds = strategy.graceSeconds!(object, asked, about);
+    if (seconds === undefined) return undefined;
+    meta.deletionTimestamp = timestamp(new Date(request.now.getTime() + seconds * 1000));
+    meta.deletionGracePeriodSeconds = seconds;
+    if ((meta.generation ?? 0) > 0) meta.generation = meta.generation! + 1;
+    return "set";
+  }
+}
+
+/** Which finalizers a deletion leaves, by its propagation policy. */
+function finalizersFor(present: readonly string[] | undefined, options: Partial<DeleteOptions>): string[] {
+  const current = [...(present ?? [])];
+  const policy = options.propagationPolicy ?? (options.orphanDependents === undefined ? undefined : options.orphanDependents ? "Orphan" : "Background");
+  if (policy === undefined) return current;
+  const others = current.filter((item) => item !== orphanFinalizer && item !== foregroundFinalizer);
+  const wanted = policy === "Orphan" ? orphanFinalizer : policy === "Foreground" ? foregroundFinalizer : undefined;
+  if (wanted === undefined) return others;
+  return current.includes(wanted) ? current.filter((item) => item === wanted || others.includes(item)) : [...others, wanted];
+}

@@ -1,0 +1,52 @@
+// What every write carries beside the object: who, through which version, under which options, and who hears warnings.
+import type { AdmissionChain, Actor, Attempt, Operation } from "#admission";
+import { groupName } from "#dialect";
+import type { Endpoint } from "./resource.ts";
+import type { ApiObject, Circumstances, RegistrySettings } from "./strategy.ts";
+
+export interface WriteRequest {
+  readonly endpoint: Endpoint;
+  readonly namespace: string;
+  readonly subresource: string;
+  readonly user: Actor;
+  readonly now: Date;
+  readonly dryRun: boolean;
+  /** Who owns the fields this write sets. */
+  readonly manager: string;
+  readonly admission: AdmissionChain;
+  readonly settings: RegistrySettings;
+  /** The options as admission shows them. */
+  readonly options: Readonly<Record<string, unknown>>;
+  warn(text: string): void;
+}
+
+export const circumstances = (request: WriteRequest): Circumstances => ({
+  dialect: request.endpoint.resource.dialect,
+  now: request.now,
+  user: request.user.name,
+  dryRun: request.dryRun,
+  served: request.endpoint.served,
+  settings: request.settings,
+});
+
+export function attempt(request: WriteRequest, operation: Operation, name: string, object: ApiObject | undefined, old: ApiObject | undefined): Attempt {
+  const { endpoint } = request;
+  const kind = endpoint.resource.hub.kind;
+  return {
+    operation,
+    resource: { group: endpoint.group, version: endpoint.version, resource: endpoint.resource.strategy.resource },
+    kind: { group: groupName(endpoint.resource.dialect, kind), version: kind.version, kind: kind.kind },
+    subresource: request.subresource,
+    namespace: request.namespace,
+    name,
+    user: request.user,
+    dryRun: request.dryRun,
+    object: object as Record<string, unknown> | undefined,
+    oldObject: old as Record<string, unknown> | undefined,
+    options: request.options,
+    warn: (text) => request.warn(text),
+  };
+}
+
+/** The second as objects carry it. */
+export const timestamp = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;

@@ -1,0 +1,141 @@
+// One resource at run time: its strategy, where its objects are read from and written to, and how they are encoded.
+import { type ResourceName, conflict } from "#base";
+import { type Dialect, apiVersionOf, groupName } from "#dialect";
+import { inDialect } from "#api";
+import { canonicalStored, decodeJson, decodeStoredProtobuf, encodeJson, encodeStoredProtobuf } from "./encoding.ts";
+import type { Entry, Outcome, Revision, Store, Write } from "#store";
+import { type Held, type Known, type ObjectSource, type Reader, hold } from "#watchcache";
+import type { ApiObject, KindSchema, Served, Strategy } from "./strategy.ts";
+
+/** A version under which a resource is reached, with the dialect's names filled in. */
+export interface Endpoint {
+  readonly resource: Resource;
+  readonly served: Served;
+  readonly schema: KindSchema;
+  /** Group and version as on the wire. */
+  readonly group: string;
+  readonly version: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** True when the stored bytes are already in this version. */
+  readonly isHub: boolean;
+  toHub(object: ApiObject): ApiObject;
+  fromHub(hub: ApiObject): ApiObject;
+}
+
+export type StorageMedia = "json" | "protobuf";
+
+export class Resource {
+  readonly strategy: Strategy;
+  readonly dialect: Dialect;
+  readonly store: Store;
+  /** Where this resource's keys begin in the store. */
+  readonly prefix: string;
+  readonly hub: KindSchema;
+  readonly hubVersion: string;
+  readonly endpoints: readonly Endpoint[];
+  readonly #media: StorageMedia;
+  /** What is known of values this process encoded itself, so that they need not be parsed when they come back. */
+  readonly #known = new WeakMap<Uint8Array, { readonly known: Known; readonly json: Buffer }>();
+  source!: ObjectSource;
+
+  constructor(strategy: Strategy, options: { dialect: Dialect; store: Store; storePrefix: string; media: StorageMedia }) {
+    this.strategy = strategy;
+    this.dialect = options.dialect;
+    this.store = options.store;
+    this.#media = options.media;
+    this.prefix = `${options.storePrefix}/${strategy.storagePath ?? strategy.resource}/`;
+    this.hub = inDialect(options.dialect, strategy.hub);
+    this.hubVersion = apiVersionOf(options.dialect, strategy.hub.kind);
+    this.endpoints = (strategy.served ?? [{ schema: strategy.hub }]).map((served) => this.#endpoint(served));
+  }
+
+  get namespaced(): boolean {
+    return this.strategy.scope === "Namespaced";
+  }
+
+  /** The key below the resource's prefix. */
+  keyOf(namespace: string, name: string): string {
+    return this.namespaced ? `${namespace}/${name}` : name;
+  }
+
+  nameIn(endpoint: Endpoint): ResourceName {
+    return { group: endpoint.group, resource: this.strategy.resource };
+  }
+
+  /** How a stored value becomes what is held: from memory when this process wrote it, else by decoding it once. */
+  readonly reader: Reader = (entry: Entry): Held => {
+    const mine = this.#known.get(entry.value);
+    if (mine) return hold(entry.key, entry.revision, mine.json, mine.known);
+    const object = this.decodeStored(entry.value);
+    const { known, json } = this.#describe(object);
+    return hold(entry.key, entry.revision, json, known);
+  };
+
+  decodeStored(value: Uint8Array): ApiObject {
+    const decoded = value[0] === 0x7b ? decodeJson(this.hub, value) : decodeStoredProtobuf(this.hub, value, this.dialect);
+    decoded.kind = this.hub.kind.kind;
+    decoded.apiVersion = this.hubVersion;
+    return decoded;
+  }
+
+  /** The object as it is held, for code that has to change it. Always a fresh copy. */
+  objectOf(held: Held): ApiObject {
+    const text = held.json.toString();
+    return (longNumber.test(text) ? decodeJson(this.hub, text) : JSON.parse(text)) as ApiObject;
+  }
+
+  /** Encodes once: the bytes to store and what the caches need to know about them. */
+  encode(object: ApiObject): { readonly value: Uint8Array; readonly hold: (revision: Revision) => Held; readonly json: Buffer } {
+    const { known, json } = this.#describe(object);
+    const value = this.#media === "json" ? json : encodeStoredProtobuf(this.hub, object, this.dialect);
+    this.#known.set(value, { known, json });
+    const key = this.prefix + this.keyOf(known.namespace, known.name);
+    return { value, json, hold: (revision) => hold(key, revision, json, known) };
+  }
+
+  async write(write: Omit<Write, "key"> & { readonly key: string }): Promise<Outcome> {
+    return await this.store.write({ ...write, key: this.prefix + write.key });
+  }
+
+  changedSince(endpoint: Endpoint, name: string): Error {
+    return conflict(this.nameIn(endpoint), name, "the object has been modified; please apply your changes to the latest version and try again");
+  }
+
+  #describe(object: ApiObject): { known: Known; json: Buffer } {
+    const meta = object.metadata;
+    const stored = meta.resourceVersion === undefined ? object : { ...object, metadata: { ...meta, resourceVersion: undefined } };
+    const json = Buffer.from(encodeJson(this.hub, canonicalStored(this.hub, stored)));
+    const name = meta.name ?? "";
+    const namespace = meta.namespace ?? "";
+    const fields = this.namespaced ? { "metadata.name": name, "metadata.namespace": namespace } : { "metadata.name": name };
+    return { json, known: { name, namespace, labels: meta.labels ?? noLabels, fields: this.strategy.fields ? { ...fields, ...this.strategy.fields(object) } : fields } };
+  }
+
+  #endpoint(served: Served): Endpoint {
+    const schema = inDialect(this.dialect, served.schema);
+    const apiVersion = apiVersionOf(this.dialect, schema.kind);
+    const stamp = (object: ApiObject, version: string, kind: string): ApiObject => {
+      object.apiVersion = version;
+      object.kind = kind;
+      return object;
+    };
+    return {
+      resource: this,
+      served,
+      schema,
+      group: groupName(this.dialect, schema.kind),
+      version: schema.kind.version,
+      apiVersion,
+      kind: schema.kind.kind,
+      isHub: served.schema === this.strategy.hub,
+      toHub: (object) => stamp(served.toHub ? served.toHub(object) : object, this.hubVersion, this.hub.kind.kind),
+      fromHub: (object) => stamp(served.fromHub ? served.fromHub(object) : object, apiVersion, schema.kind.kind),
+    };
+  }
+}
+
+const noLabels: Readonly<Record<string, string>> = {};
+
+// JSON.parse would round these.
+const longNumber = /[:[,]\s*-?\d{16,}/;

@@ -1,0 +1,132 @@
+// The way of a change: read, transform, check, write against the revision read; a lost race starts over.
+import { type FieldError, badRequest, conflict, invalid, invalidValue, notFound } from "#base";
+import { validate } from "#schema";
+import { isDeepStrictEqual } from "node:util";
+import type { Held } from "#watchcache";
+import { create, fillNamespace } from "./create.ts";
+import { trackUpdate } from "./field-owners.ts";
+import { pathSegment } from "./names.ts";
+import { validateMeta, validateMetaUpdate } from "./object-meta.ts";
+import { type WriteRequest, attempt, circumstances } from "./request.ts";
+import type { ApiObject } from "./strategy.ts";
+
+export interface Change {
+  /** The new object in the stored shape, made from a copy of the present one (undefined when there is none). */
+  transform(old: ApiObject | undefined): ApiObject | Promise<ApiObject>;
+  /** The transform has already written managed fields (server-side apply). */
+  readonly tracked?: boolean;
+  /** Creates the object when there is none. */
+  readonly createIfAbsent?: boolean;
+  /** The uid that must be there, where the client says one. */
+  readonly uid?: string | undefined;
+}
+
+export interface Changed {
+  readonly held: Held;
+  readonly created: boolean;
+}
+
+const mostAttempts = 100;
+
+export async function update(request: WriteRequest, name: string, change: Change): Promise<Changed> {
+  const { endpoint } = request;
+  const { resource } = endpoint;
+  const key = resource.keyOf(request.namespace, name);
+  for (let tries = 1; ; tries++) {
+    const held = await resource.source.get(key, { at: "latest" });
+    if (!held) {
+      if (!change.createIfAbsent || request.subresource) throw notFound(resource.nameIn(endpoint), name);
+      if (change.uid) throw conflict(resource.nameIn(endpoint), name, `Precondition failed: UID in precondition: ${change.uid}, UID in object meta: `);
+      const object = await change.transform(undefined);
+      return { held: await create(request, object, { tracked: change.tracked ?? false }), created: true };
+    }
+    const old = resource.objectOf(held);
+    if (change.uid && change.uid !== old.metadata.uid) {
+      throw conflict(resource.nameIn(endpoint), name, `Precondition failed: UID in precondition: ${change.uid}, UID in object meta: ${old.metadata.uid}`);
+    }
+    const object = await change.transform(resource.objectOf(held));
+    const unconditional = wantsAnyVersion(object);
+    if (unconditional && resource.strategy.conditionalUpdate) {
+      throw invalid({ group: endpoint.group, kind: endpoint.kind }, name, [invalidValue("metadata.resourceVersion", object.metadata.resourceVersion ?? "", "must be specified for an update")]);
+    }
+    if (!unconditional && object.metadata.resourceVersion !== String(held.revision)) {
+      if (!/^\d+$/.test(object.metadata.resourceVersion!)) throw badRequest(`metadata.resourceVersion: Invalid value: "${object.metadata.resourceVersion}": must be a number`);
+      throw resource.changedSince(endpoint, name);
+    }
+    object.metadata.resourceVersion = String(held.revision);
+    const next = await prepared(request, name, object, old, change);
+    const written = await store(request, key, next, old, held);
+    if (written) return { held: written, created: false };
+    if (tries >= mostAttempts) throw resource.changedSince(endpoint, name);
+  }
+}
+
+const wantsAnyVersion = ({ metadata }: ApiObject): boolean => metadata.resourceVersion === undefined || metadata.resourceVersion === "" || metadata.resourceVersion === "0";
+
+async function prepared(request: WriteRequest, name: string, sent: ApiObject, old: ApiObject, change: Change): Promise<ApiObject> {
+  const { endpoint } = request;
+  const { resource } = endpoint;
+  const { strategy } = resource;
+  const about = circumstances(request);
+  let object = sent;
+  fillNamespace(request, object);
+  const part = request.subresource ? strategy.subresources?.[request.subresource] : undefined;
+  if (!change.tracked) trackUpdate(request, old, object);
+  await request.admission.mutate(attempt(request, "UPDATE", name, object, old));
+  object.metadata.generation = old.metadata.generation;
+  if (part) object = part.merge(object, old, about);
+  else {
+    if (strategy.status) keepStatus(object, old);
+    strategy.prepareForUpdate?.(object, old, about);
+    if (strategy.generation && specChanged(object, old)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
+  }
+  const { metadata: meta } = object;
+  meta.uid ||= old.metadata.uid;
+  meta.creationTimestamp = old.metadata.creationTimestamp;
+  if (old.metadata.deletionTimestamp) meta.deletionTimestamp = old.metadata.deletionTimestamp;
+  if (old.metadata.deletionGracePeriodSeconds !== undefined) meta.deletionGracePeriodSeconds ??= old.metadata.deletionGracePeriodSeconds;
+  delete meta.selfLink;
+  const errors: FieldError[] = [...validateMeta(meta, resource.namespaced, pathSegment), ...validateMetaUpdate(meta, old.metadata)];
+  errors.push(...(part ? [...validateMetaUpdate(meta, old.metadata), ...(part.validate?.(object, old, about) ?? [])] : ownUpdateErrors(request, object, old)));
+  if (errors.length > 0) throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, name, errors);
+  for (const text of strategy.warnings?.(object, old, about) ?? []) request.warn(text);
+  await request.admission.validate(attempt(request, "UPDATE", name, object, old));
+  return object;
+}
+
+function ownUpdateErrors(request: WriteRequest, object: ApiObject, old: ApiObject): FieldError[] {
+  const { resource } = request.endpoint;
+  const { strategy } = resource;
+  const about = circumstances(request);
+  const again = strategy.metaCheckedOnce ? [] : validateMetaUpdate(object.metadata, old.metadata);
+  if (strategy.validateUpdate) return [...again, ...strategy.validateUpdate(object, old, about)];
+  return [...again, ...validate(resource.hub, object), ...(strategy.validate?.(object, about) ?? [])];
+}
+
+function keepStatus(object: ApiObject, old: ApiObject): void {
+  const [to, from] = [object as unknown as Record<string, unknown>, old as unknown as Record<string, unknown>];
+  if (from["status"] === undefined) delete to["status"];
+  else to["status"] = from["status"];
+}
+
+function specChanged(object: ApiObject, old: ApiObject): boolean {
+  const rest = ({ metadata: _metadata, status: _status, ...fields }: Record<string, unknown>): unknown => fields;
+  return !isDeepStrictEqual(rest(object as unknown as Record<string, unknown>), rest(old as unknown as Record<string, unknown>));
+}
+
+/** Writes the change; undefined when somebody else was faster. An object whose last finalizer went is removed instead. */
+async function store(request: WriteRequest, key: string, object: ApiObject, old: ApiObject, held: Held): Promise<Held | undefined> {
+  const { resource } = request.endpoint;
+  const encoded = resource.encode(object);
+  const updated = encoded.hold(held.revision);
+  const { metadata: meta } = object;
+  if (meta.deletionTimestamp && !meta.finalizers?.length && (meta.deletionGracePeriodSeconds ?? 0) === 0 && old.metadata.deletionTimestamp) {
+    if (request.dryRun) return updated;
+    const outcome = await resource.write({ key, value: null, expect: held.revision });
+    return outcome.done ? updated : undefined;
+  }
+  if (updated.json.equals(held.json) || request.dryRun) return updated;
+  const ttlSeconds = resource.strategy.ttlSeconds?.(object, circumstances(request));
+  const outcome = await resource.write({ key, value: encoded.value, expect: held.revision, ...(ttlSeconds !== undefined && { ttlSeconds }) });
+  return outcome.done ? encoded.hold(outcome.revision) : undefined;
+}
