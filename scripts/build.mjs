@@ -6,4 +6,4 @@ import { build, root } from "./setup.mjs";
 
 const asPrepare = process.env.npm_lifecycle_event === "prepare";
 if (asPrepare && !existsSync(join(root, "node_modules", "typescript"))) process.exit(0);
-process.exitCode = build() ? 0 : 1;
+process.exitCode = (await build()) ? 0 : 1;

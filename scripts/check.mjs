@@ -2,7 +2,7 @@
 import { checks } from "./checks.mjs";
 import { install, run, runtime } from "./setup.mjs";
 
-install();
+await install();
 const results = [
   ...checks.map(({ name, run: check }) => ({ name, good: check() })),
   { name: "architecture", good: run(runtime(), ["--conditions=orch-source", "--test", "--test-reporter=./scripts/reporter.mjs", "test/architecture.test.ts"]) },

@@ -1,7 +1,7 @@
 // npm run golden: rewrites golden files, transcripts and docs/reference by running their tests with UPDATE=1. Review the diff.
 import { filesUnder, install, run, runtime } from "./setup.mjs";
 
-install();
+await install();
 const files = [...filesUnder("src", ".test.ts"), ...filesUnder("test/conformance", ".test.ts"), ...filesUnder("test/golden", ".test.ts")];
 const reporter = new URL("reporter.mjs", import.meta.url).href;
 const good = run(runtime(), ["--conditions=orch-source", "--test", `--test-reporter=${reporter}`, "--test-isolation=none", "--test-force-exit", ...files], {

@@ -20,7 +20,7 @@ if (!existsSync(join(reference, "check.sh"))) {
   console.log("replay: left out, there is no recording beside this repository");
   process.exit(0);
 }
-if (!build()) fail("could not be built; see above");
+if (!(await build())) fail("could not be built; see above");
 const floor = JSON.parse(readFileSync(floorFile, "utf8"));
 // The recording makes keys beside itself, so it runs in a copy; whole runs only are held against the floor.
 const work = mkdtempSync(join(tmpdir(), "orch-replay-"));

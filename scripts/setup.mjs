@@ -25,9 +25,9 @@ export function run(program, args, { env = process.env, quiet = false } = {}) {
 export const runTool = (name, args, options) => run(runtime(), [join(root, "node_modules", ".bin", name), ...args], options);
 
 /** Installs what the lock file says unless it is there already. */
-export function install({ dev = true } = {}) {
+export async function install({ dev = true } = {}) {
   if (installed(dev)) return;
-  withLock("install", () => {
+  await withLock("install", () => {
     if (installed(dev)) return;
     console.error("Installing packages…");
     const npm = process.env.npm_execpath && existsSync(process.env.npm_execpath) ? [process.execPath, process.env.npm_execpath] : ["npm"];
@@ -37,21 +37,22 @@ export function install({ dev = true } = {}) {
 }
 
 /** Compiles src/ to dist/ unless nothing changed, and installs what that or running it needs. Returns whether it succeeded; prints what the compiler found. */
-export function build() {
+export async function build() {
   const want = sourceHash();
   if (isBuiltFrom(want)) {
-    install({ dev: false });
+    await install({ dev: false });
     return true;
   }
-  install();
-  return withLock("build", () => {
+  await install();
+  return await withLock("build", async () => {
     if (isBuiltFrom(want)) return true;
     console.error("Building…");
     rmSync(stamp, { force: true });
     removeStale();
-    const good = runTool("tsc", ["-p", "tsconfig.build.json"]);
-    if (good) writeFileSync(stamp, want);
-    return good;
+    const typed = runTool("tsc", ["-p", "tsconfig.build.json"]);
+    const packed = await tryPack();
+    if (typed && packed) writeFileSync(stamp, want);
+    return typed && packed;
   });
 }
 
@@ -98,15 +99,25 @@ function removeStale() {
   );
   const outputs = new Set();
   for (const file of filesUnder("dist")) {
-    const name = /^dist\/(.*?)(\.d\.ts|\.js\.map|\.js)$/.exec(file);
+    const name = /^dist\/(?!pack\/)(.*?)(\.d\.ts|\.js\.map|\.js)$/.exec(file);
     if (name && !sources.has(name[1])) rmSync(join(root, file));
     else if (name?.[2] === ".js") outputs.add(name[1]);
   }
   if ([...sources].some((source) => !outputs.has(source))) rmSync(join(dist, ".tsbuildinfo"), { force: true });
 }
 
+async function tryPack() {
+  try {
+    await (await import("./pack.mjs")).pack();
+    return true;
+  } catch (error) {
+    console.error(error.message);
+    return false;
+  }
+}
+
 // One process at a time installs or builds; the lock of a process that is gone is taken over.
-function withLock(name, work) {
+async function withLock(name, work) {
   const lock = join(dist, `.${name}.lock`);
   mkdirSync(dist, { recursive: true });
   for (let waited = 0; ; waited++) {
@@ -121,7 +132,7 @@ function withLock(name, work) {
     }
   }
   try {
-    return work();
+    return await work();
   } finally {
     rmSync(lock, { force: true });
   }

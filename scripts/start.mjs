@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { build, fail, root, runtime } from "./setup.mjs";
 
 if (!existsSync(join(root, "src", "bin", "orch.ts"))) fail("orch: not built yet");
-if (!build()) fail("orch could not be built; see above");
+if (!(await build())) fail("orch could not be built; see above");
 const args = [join(root, "bin", "orch"), "up", ...process.argv.slice(2)];
 if (process.execve) process.execve(runtime(), [runtime(), ...args], process.env);
 const child = spawn(runtime(), args, { stdio: "inherit" });

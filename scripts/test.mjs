@@ -20,8 +20,8 @@ const pattern = process.argv[2];
 const results = [];
 const note = (result, name) => results.push({ result, name, file: "" });
 
-install();
-note(build() ? "passed" : "failed", "build");
+await install();
+note((await build()) ? "passed" : "failed", "build");
 if (pattern === undefined) {
   for (const { name, run } of checks) {
     const began = performance.now();

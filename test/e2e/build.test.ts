@@ -1,7 +1,7 @@
 // The build in a copy of the package with one small program: made when needed, and only then.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -61,6 +61,19 @@ test("an output that somebody deleted comes back", () => {
   rmSync(join(copy, "dist/.stamp"));
   assert.equal(build().status, 0);
   assert.equal(existsSync(join(copy, "dist/base/word.js")), true);
+});
+
+test("a program is packed into one file, its workers beside it", () => {
+  write("src/base/echo-worker.ts", `import { parentPort } from "node:worker_threads";\nimport { word } from "./word.ts";\nparentPort!.postMessage(word);\n`);
+  write(
+    "src/base/echo.ts",
+    `import { Worker } from "node:worker_threads";\nexport const echo = (): void => void new Worker(new URL("./echo-worker.js", import.meta.url)).on("message", (text) => console.log("echo", text));\n`,
+  );
+  write("src/base/index.ts", `export { echo } from "./echo.ts";\nexport { word } from "./word.ts";\n`);
+  write("src/bin/orch.ts", `import { echo } from "#base";\necho();\n`);
+  assert.deepEqual(build().status, 0);
+  assert.doesNotMatch(readFileSync(join(copy, "dist/pack/orch.js"), "utf8"), /"#base"/);
+  assert.equal(run("bin/orch").stdout, "echo changed\n");
 });
 
 test("a type error fails the build and is tried again", () => {

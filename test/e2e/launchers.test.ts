@@ -9,8 +9,8 @@ import { after, before, test } from "node:test";
 
 const root = join(import.meta.dirname, "..", "..");
 const program = `
-console.log(JSON.stringify({ args: process.argv.slice(2), node: process.versions.node, pid: process.pid }));
 process.on("SIGTERM", () => process.exit(7));
+console.log(JSON.stringify({ args: process.argv.slice(2), node: process.versions.node, pid: process.pid }));
 if (process.argv[2] === "wait") setInterval(() => {}, 1000);
 if (process.argv[2] === "fail") process.exit(3);
 `;

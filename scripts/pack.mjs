@@ -1,0 +1,43 @@
+// Packs the compiled modules of each program and of each library door into a few files: loading hundreds of small modules is
+// most of a cold start (120 ms against 35 ms for all kinds). Workers are packed beside, under their own names, so that
+// `new URL("./x-worker.js", import.meta.url)` finds them either way.
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { filesUnder, root } from "./setup.mjs";
+
+export async function pack() {
+  const { build } = await import("esbuild");
+  const outdir = join(root, "dist", "pack");
+  const compiled = filesUnder("dist", ".js");
+  const isWorker = (file) => /\bparentPort\b/.test(readFileSync(join(root, file), "utf8"));
+  const entries = [
+    ...compiled.filter((file) => /^dist\/bin\/[^/]+\.js$/.test(file) || isWorker(file)).map((file) => [basename(file, ".js"), file]),
+    ...["apiserver", "client"].map((room) => [room, `dist/${room}/index.js`]).filter(([, file]) => existsSync(join(root, file))),
+  ];
+  const twice = entries.map(([name]) => name).filter((name, index, names) => names.indexOf(name) !== index);
+  if (twice.length) throw new Error(`two programs, workers or doors have the same name: ${twice.join(", ")}`);
+  if (entries.length === 0) return;
+  const { outputFiles } = await build({
+    absWorkingDir: root,
+    entryPoints: Object.fromEntries(entries),
+    outdir,
+    bundle: true,
+    splitting: true,
+    platform: "node",
+    target: "node24",
+    format: "esm",
+    packages: "external",
+    sourcemap: true,
+    sourcesContent: false,
+    logLevel: "warning",
+    write: false,
+  });
+  // Renamed into place, so that a program started in this moment reads either the old file or the new one.
+  mkdirSync(outdir, { recursive: true });
+  for (const { path, contents } of outputFiles) {
+    writeFileSync(`${path}.new`, contents);
+    renameSync(`${path}.new`, path);
+  }
+  const made = new Set(outputFiles.map(({ path }) => path));
+  for (const file of filesUnder("dist/pack")) if (!made.has(join(root, file))) rmSync(join(root, file));
+}
