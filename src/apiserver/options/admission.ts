@@ -1,0 +1,58 @@
+// Admission plug-ins.
+
+import { file, listOf, oneOf, option, section } from "#options";
+
+/** Every plug-in this server knows, and whether it runs unless told otherwise. */
+export const admissionPlugins: Readonly<Record<string, "on" | "off">> = {
+  AlwaysAdmit: "off",
+  AlwaysDeny: "off",
+  AlwaysPullImages: "off",
+  CertificateApproval: "on",
+  CertificateSigning: "on",
+  CertificateSubjectRestriction: "on",
+  ClusterTrustBundleAttest: "on",
+  DefaultIngressClass: "on",
+  DefaultStorageClass: "on",
+  DefaultTolerationSeconds: "on",
+  DenyServiceExternalIPs: "off",
+  EventRateLimit: "off",
+  ExtendedResourceToleration: "off",
+  ImagePolicyWebhook: "off",
+  LimitPodHardAntiAffinityTopology: "off",
+  LimitRanger: "on",
+  MutatingAdmissionWebhook: "on",
+  NamespaceAutoProvision: "off",
+  NamespaceExists: "off",
+  NamespaceLifecycle: "on",
+  NodeRestriction: "off",
+  OwnerReferencesPermissionEnforcement: "off",
+  PersistentVolumeClaimResize: "on",
+  PersistentVolumeLabel: "off",
+  PodNodeSelector: "off",
+  PodSecurity: "on",
+  PodTolerationRestriction: "off",
+  Priority: "on",
+  ResourceQuota: "on",
+  RuntimeClass: "on",
+  SecurityContextDeny: "off",
+  ServiceAccount: "on",
+  StorageObjectInUseProtection: "on",
+  TaintNodesByCondition: "on",
+  ValidatingAdmissionPolicy: "on",
+  ValidatingAdmissionWebhook: "on",
+};
+const plugin = oneOf(...Object.keys(admissionPlugins));
+
+export const admissionSection = () =>
+  section("Admission", [
+    option({ flag: "admission-control-config-file", type: file, default: "", readable: true, doc: "File with the configuration of admission plug-ins." }),
+    option({ flag: "enable-admission-plugins", type: listOf(plugin), default: [], doc: "Plug-ins to run besides those that run by default, in any order." }),
+    option({
+      flag: "disable-admission-plugins",
+      type: listOf(plugin),
+      default: [],
+      doc: `Plug-ins not to run, in any order. By default run: ${Object.keys(admissionPlugins)
+        .filter((name) => admissionPlugins[name] === "on")
+        .join(", ")}.`,
+    }),
+  ]);

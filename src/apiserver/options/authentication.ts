@@ -1,0 +1,127 @@
+// Who is calling: certificates, tokens, webhooks, identity providers, service accounts.
+
+import { bool, duration, each, file, listOf, notNegative, oneOf, option, pairs, repeated, section, strings, text, url } from "#options";
+
+export const signingAlgorithms = ["RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512"] as const;
+const headerName = (value: string): string | undefined => (/^[-!#$%&'*+.^_`|~0-9A-Za-z]+$/.test(value) ? undefined : "must be a header name");
+
+export const authenticationSection = () =>
+  section("Authentication", [
+    option({
+      flag: "anonymous-auth",
+      type: bool,
+      default: true,
+      doc: "Let requests in that no method rejects or recognizes, as user system:anonymous of group system:unauthenticated.",
+    }),
+    option({
+      flag: "client-ca-file",
+      type: file,
+      default: "",
+      readable: true,
+      doc: "Certificate authorities of clients: a request with a certificate they signed has the identity of its CommonName.",
+    }),
+    option({ flag: "token-auth-file", type: file, default: "", readable: true, doc: 'File with bearer tokens, one record token,user,uid,"group,…" per line.' }),
+    option({ flag: "enable-bootstrap-token-auth", type: bool, default: false, doc: "Accept the tokens that secrets of the bootstrap token type in the system namespace hold." }),
+    option({
+      flag: "authentication-token-webhook-config-file",
+      type: file,
+      default: "",
+      readable: true,
+      doc: "Client configuration of a remote service that is asked about bearer tokens.",
+    }),
+    option({
+      flag: "authentication-token-webhook-version",
+      type: oneOf("v1beta1", "v1"),
+      default: "v1beta1",
+      doc: "API version of the TokenReview sent to that service: v1beta1 or v1.",
+    }),
+    option({ flag: "authentication-token-webhook-cache-ttl", type: duration, default: 120_000, check: notNegative, doc: "How long that service's answers are kept." }),
+    option({
+      flag: "api-audiences",
+      type: strings,
+      default: [],
+      defaultText: "the first --service-account-issuer",
+      derive: (look) =>
+        look.isSet("serviceAccountIssuer") ? { value: (look.value("serviceAccountIssuer") as readonly string[]).slice(0, 1), from: "--service-account-issuer" } : undefined,
+      doc: "Names of this API; a service account token must be meant for one of them.",
+    }),
+    option({ flag: "oidc-issuer-url", type: url("https"), default: "", doc: "Issuer of identity tokens, an https URL." }),
+    option({ flag: "oidc-client-id", type: text, default: "", doc: "Client identity that tokens must be issued for. Required with --oidc-issuer-url." }),
+    option({ flag: "oidc-ca-file", type: file, default: "", defaultText: "the host's authorities", readable: true, doc: "Certificate authorities of the issuer." }),
+    option({
+      flag: "oidc-username-claim",
+      type: text,
+      default: "sub",
+      doc: "Claim that becomes the user name. Claims other than sub may be neither unique nor lasting. Experimental.",
+    }),
+    option({
+      flag: "oidc-username-prefix",
+      type: text,
+      default: "",
+      doc: "What user names begin with. Without it names from claims other than email begin with the issuer's URL; - adds nothing.",
+    }),
+    option({ flag: "oidc-groups-claim", type: text, default: "", doc: "Claim that holds the user's groups, a string or a list. Experimental." }),
+    option({ flag: "oidc-groups-prefix", type: text, default: "", doc: "What group names begin with." }),
+    option({ flag: "oidc-required-claim", type: pairs, default: {}, doc: "Claims that a token must hold with these values, as key=value. May be repeated." }),
+    option({ flag: "oidc-signing-algs", type: listOf(oneOf(...signingAlgorithms)), default: ["RS256"], doc: `Accepted signing algorithms: ${signingAlgorithms.join(", ")}.` }),
+    option({ flag: "requestheader-client-ca-file", type: file, default: "", readable: true, doc: "Certificate authorities of proxies whose headers may name the user." }),
+    option({ flag: "requestheader-allowed-names", type: strings, default: [], doc: "Common names that such a proxy's certificate may have; any when empty." }),
+    option({ flag: "requestheader-username-headers", type: strings, default: [], check: each(headerName), doc: "Headers that name the user; X-Remote-User is common." }),
+    option({ flag: "requestheader-group-headers", type: strings, default: [], check: each(headerName), doc: "Headers that name groups; X-Remote-Group is common." }),
+    option({
+      flag: "requestheader-extra-headers-prefix",
+      type: strings,
+      default: [],
+      check: each(headerName),
+      doc: "Beginnings of headers with further attributes; X-Remote-Extra- is common.",
+    }),
+  ]);
+
+/** The bounds of --service-account-max-token-expiration: an hour, and what a token can express. */
+const shortest = 3_600_000;
+const longest = 2 ** 32 * 1000;
+
+export const serviceAccountSection = () =>
+  section("Service account tokens", [
+    option({
+      flag: "service-account-issuer",
+      type: repeated(text),
+      default: [],
+      check: each(issuerProblem),
+      doc: "Issuer of service account tokens, asserted in their iss claim; should be an https URL, so that discovery works. Repeated, the first issues and all are accepted.",
+    }),
+    option({ flag: "service-account-jwks-uri", type: url("https"), default: "", doc: "URL of the key set in the discovery document, when it is not the default one." }),
+    option({
+      flag: "service-account-key-file",
+      type: repeated(file),
+      default: [],
+      defaultText: "--tls-private-key-file",
+      readable: true,
+      derive: (look) =>
+        look.isSet("tlsPrivateKeyFile") && !look.isSet("serviceAccountSigningKeyFile")
+          ? { value: [look.value("tlsPrivateKeyFile") as string], from: "--tls-private-key-file" }
+          : undefined,
+      doc: "PEM file with keys, RSA or ECDSA, that verify service account tokens. May be repeated. Required with --service-account-signing-key-file.",
+    }),
+    option({ flag: "service-account-signing-key-file", type: file, default: "", readable: true, doc: "PEM file with the private key that signs service account tokens." }),
+    option({ flag: "service-account-lookup", type: bool, default: true, doc: "Check on every use that a token still exists in the store." }),
+    option({
+      flag: "service-account-max-token-expiration",
+      type: duration,
+      default: 0,
+      check: (value) => (value !== 0 && (value < shortest || value > longest) ? "must be from 1h to 2^32 seconds" : undefined),
+      doc: "Longest validity of an issued token; a longer one asked for is shortened to it.",
+    }),
+    option({
+      flag: "service-account-extend-token-expiration",
+      type: bool,
+      default: true,
+      doc: "Extend the tokens that admission puts into pods to as much as a year, whatever the longest validity is.",
+    }),
+  ]);
+
+function issuerProblem(issuer: string): string | undefined {
+  if (issuer === "") return "must not be empty";
+  if (issuer.includes(":") && !URL.canParse(issuer)) return "must be a URL when it holds a colon";
+  return undefined;
+}

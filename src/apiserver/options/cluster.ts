@@ -1,0 +1,103 @@
+// Services, tolerations, feature gates and APIs of the cluster; aggregation and the way to the node agents.
+
+import type { Dialect } from "#dialect";
+import { atLeast, bool, cidr, duration, featureGates, file, int, knownGates, listOf, mapOf, notNegative, onceListOf, oneOf, option, portRange, section, text } from "#options";
+
+export const clusterSection = (dialect: Dialect) =>
+  section("Cluster services and behaviour", [
+    option({
+      flag: "service-cluster-ip-range",
+      type: onceListOf(cidr, "cidr[,cidr]"),
+      default: [],
+      doc: "Address range of services, or two of different families. Must not overlap the ranges of nodes and pods. 10.0.0.0/24 when not given.",
+    }),
+    option({
+      flag: "service-node-port-range",
+      type: portRange,
+      default: { from: 30000, to: 32767 },
+      doc: "Ports kept for services of type NodePort, both ends included. Must not overlap the nodes' ephemeral ports.",
+    }),
+    option({
+      flag: "orch-service-node-port",
+      type: int,
+      default: 0,
+      check: (value) => (value < 0 || value > 65535 ? "must be from 0 to 65535" : undefined),
+      doc: "Port of the API server's own service when it is to be of type NodePort; 0 makes it ClusterIP.",
+    }),
+    option({
+      flag: "endpoint-reconciler-type",
+      type: oneOf("master-count", "lease", "none"),
+      default: "lease",
+      doc: "How the addresses behind the API server's own service are kept up: lease, none, or the deprecated master-count.",
+    }),
+    option({
+      flag: "lease-reuse-duration-seconds",
+      type: int,
+      default: 60,
+      check: atLeast(1),
+      doc: "Seconds for which one store lease is shared. Too small a value burdens the store.",
+    }),
+    option({
+      flag: "default-not-ready-toleration-seconds",
+      type: int,
+      default: 300,
+      check: atLeast(0),
+      doc: "tolerationSeconds of the notReady:NoExecute toleration that pods without one get.",
+    }),
+    option({
+      flag: "default-unreachable-toleration-seconds",
+      type: int,
+      default: 300,
+      check: atLeast(0),
+      doc: "tolerationSeconds of the unreachable:NoExecute toleration that pods without one get.",
+    }),
+    option({ flag: "enable-garbage-collector", type: bool, default: true, doc: "Serve the generic garbage collector. Must match the controller manager's setting." }),
+    option({
+      flag: "delete-collection-workers",
+      type: int,
+      default: 1,
+      check: atLeast(1),
+      doc: "Workers of one deletecollection call, which speed up the clearing of namespaces.",
+    }),
+    option({ flag: "allow-privileged", type: bool, default: false, doc: "Allow privileged containers." }),
+    option({
+      flag: "feature-gates",
+      type: featureGates(knownGates, dialect),
+      default: {},
+      doc: "Pairs Name=true or Name=false that switch features; AllAlpha and AllBeta speak for a whole stage.",
+    }),
+    option({
+      flag: "runtime-config",
+      type: mapOf(text, { bareValue: "true" }),
+      default: {},
+      doc: "Pairs that switch built-in APIs: group/version=true|false, group/version/resource=true|false, or api/all, api/ga, api/beta, api/alpha.",
+    }),
+    option({ flag: "egress-selector-config-file", type: file, default: "", readable: true, doc: "File that says through which proxy outgoing connections go." }),
+    option({ flag: "tracing-config-file", type: file, default: "", readable: true, doc: "File with the tracing configuration." }),
+  ]);
+
+const addressTypes = ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"] as const;
+
+export const connectionSection = () =>
+  section("Aggregation, proxy and node agent connection", [
+    option({ flag: "enable-aggregator-routing", type: bool, default: false, doc: "Send aggregated requests to endpoint addresses instead of the service's address." }),
+    option({ flag: "aggregator-reject-forwarding-redirect", type: bool, default: true, doc: "Refuse redirects from aggregated servers instead of handing them to the client." }),
+    option({
+      flag: "proxy-client-cert-file",
+      type: file,
+      default: "",
+      readable: true,
+      doc: "Client certificate with which this server calls aggregated servers and webhooks. Should be signed by an authority in --requestheader-client-ca-file.",
+    }),
+    option({ flag: "proxy-client-key-file", type: file, default: "", readable: true, doc: "Key of that certificate." }),
+    option({ flag: "nodeagent-certificate-authority", type: file, default: "", readable: true, doc: "Certificate authorities of the node agents." }),
+    option({ flag: "nodeagent-client-certificate", type: file, default: "", readable: true, doc: "Client certificate for connections to node agents." }),
+    option({ flag: "nodeagent-client-key", type: file, default: "", readable: true, doc: "Key of that certificate." }),
+    option({
+      flag: "nodeagent-preferred-address-types",
+      type: listOf(oneOf(...addressTypes)),
+      default: [...addressTypes],
+      doc: "Which of a node's addresses to use, the most wanted first.",
+    }),
+    option({ flag: "nodeagent-timeout", type: duration, default: 5000, check: notNegative, doc: "Timeout of calls to node agents." }),
+  ]);

@@ -1,0 +1,57 @@
+// Limits on requests and on what is kept.
+
+import { atLeast, between, bool, duration, float, int, notNegative, option, section } from "#options";
+
+export const limitsSection = () =>
+  section("Limits", [
+    option({
+      flag: "max-requests-inflight",
+      type: int,
+      default: 400,
+      check: atLeast(0),
+      doc: "With priority and fairness this and --max-mutating-requests-inflight add up to the total concurrency, which must be positive. Otherwise the most requests that only read, at one time; 0 is no limit.",
+    }),
+    option({
+      flag: "max-mutating-requests-inflight",
+      type: int,
+      default: 200,
+      check: atLeast(0),
+      doc: "With priority and fairness a part of the total concurrency. Otherwise the most requests that write, at one time; 0 is no limit.",
+    }),
+    option({
+      flag: "enable-priority-and-fairness",
+      type: bool,
+      default: true,
+      doc: "Queue requests by priority instead of refusing them past a limit; needs the feature gate APIPriorityAndFairness.",
+    }),
+    option({
+      flag: "request-timeout",
+      type: duration,
+      default: 60_000,
+      check: (value) => (value <= 0 ? "must be above 0" : undefined),
+      doc: "How long a request may take unless it is of a kind with its own limit.",
+    }),
+    option({ flag: "min-request-timeout", type: int, default: 1800, check: atLeast(0), doc: "Seconds below which a watch is not ended; each watch gets a random limit above it." }),
+    option({
+      flag: "goaway-chance",
+      type: float,
+      default: 0,
+      check: between(0, 0.02),
+      doc: "Share of requests, from 0 to 0.02, after which an HTTP/2 client is told to connect anew, to spread clients over servers. Not for a single server, nor without a load balancer.",
+    }),
+    option({
+      flag: "http2-max-streams-per-connection",
+      type: int,
+      default: 0,
+      check: between(0, 2 ** 31 - 1),
+      doc: "Streams that a client may have open on one HTTP/2 connection; 0 takes the runtime's default.",
+    }),
+    option({
+      flag: "max-connection-bytes-per-sec",
+      type: int,
+      default: 0,
+      check: atLeast(0),
+      doc: "Bytes per second that a user's connection is held to, for long-running requests; 0 is no limit.",
+    }),
+    option({ flag: "event-ttl", type: duration, default: 3_600_000, check: notNegative, doc: "How long events are kept." }),
+  ]);

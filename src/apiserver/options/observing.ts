@@ -1,0 +1,104 @@
+// Cloud, metrics, logs; start-up and shutdown.
+
+import type { Dialect } from "#dialect";
+import {
+  type OptionType,
+  Refusal,
+  above,
+  bool,
+  cidrs,
+  dialectOption,
+  duration,
+  file,
+  helpOption,
+  hiddenMetricsVersion,
+  notNegative,
+  oneOf,
+  option,
+  section,
+  splitCommas,
+  strings,
+  text,
+  verboseModules,
+  verbosityOption,
+  versionOption,
+} from "#options";
+
+/** `metric,label=value,value`; several entries are quoted or given in several flags. */
+const metricLabels: OptionType<Readonly<Record<string, readonly string[]>>> = {
+  name: "metric,label=value,...",
+  parse: (given) => {
+    const entries = given.split("=").length > 2 ? splitCommas(given) : [given.replace(/^"(.*)"$/, "$1")];
+    return Object.fromEntries(
+      entries
+        .filter((entry) => entry !== "")
+        .map((entry) => {
+          const found = /^\s*([a-zA-Z_:][a-zA-Z0-9_:]*),([a-zA-Z_][a-zA-Z0-9_]*)='?([^=']*)'?\s*$/.exec(entry);
+          if (!found) throw new Refusal("must be <metric>,<label>=<value>,<value>… ");
+          return [`${found[1]},${found[2]}`, found[3]!.split(",")];
+        }),
+    );
+  },
+  append: (before, given) => ({ ...before, ...metricLabels.parse(given) }),
+  read: (value) => metricLabels.parse(text.read(value)),
+  write: (value) => metricLabels.format(value),
+  format: (value) =>
+    Object.entries(value)
+      .map(([key, values]) => `${key}=${values.join(",")}`)
+      .join(";"),
+};
+
+export const previousMinorVersion = "1.26";
+
+export const observingSection = (dialect: Dialect) =>
+  section("Cloud, metrics and logging", [
+    option({ flag: "cloud-provider", type: text, default: "", doc: "Cloud provider; empty for none, external for one that runs outside this process." }),
+    option({ flag: "cloud-config", type: file, default: "", readable: true, doc: "Configuration file of the cloud provider; empty for none." }),
+    option({
+      flag: "cloud-provider-vendor-l7lb-src-cidrs",
+      type: cidrs,
+      default: ["130.211.0.0/22", "35.191.0.0/16"],
+      doc: "Address ranges that one vendor's firewall opens for layer-7 load balancers and their health checks.",
+    }),
+    option({ flag: "vendor-container-registry-config", type: file, default: "", readable: true, doc: "Configuration file of one vendor's container registry." }),
+    option({
+      flag: "allow-metric-labels",
+      type: metricLabels,
+      default: {},
+      doc: "Values to keep of a metric's label, as <metric>,<label>=<value>,<value>…; any other value is shown as unexpected. May be repeated.",
+    }),
+    option({ flag: "disabled-metrics", type: strings, default: [], doc: "Whole names of metrics not to serve, even if hidden ones are shown." }),
+    option({
+      flag: "show-hidden-metrics-for-version",
+      type: text,
+      default: "",
+      check: hiddenMetricsVersion(previousMinorVersion),
+      doc: `Show the metrics that are hidden since the previous minor version; only ${previousMinorVersion} is accepted.`,
+    }),
+    option({ flag: "log-flush-frequency", type: duration, default: 5000, check: above(0), doc: "Longest time between two flushes of the log." }),
+    option({ flag: "logging-format", type: oneOf("text"), default: "text", doc: "Format of the log; only text." }),
+    verbosityOption({}),
+    option({ flag: "vmodule", type: verboseModules, default: [], doc: "Verbosity for single source files, as <pattern>=<level>,…" }),
+    dialectOption(dialect),
+    versionOption,
+    helpOption,
+  ]);
+
+export const lifecycleSection = () =>
+  section("Start and shutdown", [
+    option({
+      flag: "shutdown-delay-duration",
+      type: duration,
+      default: 0,
+      check: notNegative,
+      doc: "How long to go on serving after the signal to stop. Meanwhile /readyz fails, /livez and /healthz succeed, so that load balancers move on.",
+    }),
+    option({
+      flag: "shutdown-send-retry-after",
+      type: bool,
+      default: false,
+      doc: "Keep listening until requests in flight are done, and answer new ones with 429, Retry-After and Connection: close.",
+    }),
+    option({ flag: "shutdown-watch-termination-grace-period", type: duration, default: 0, check: notNegative, doc: "Longest wait for open watches during shutdown." }),
+    option({ flag: "livez-grace-period", type: duration, default: 0, check: notNegative, doc: "For this long after start /livez takes unfinished start-up work for granted." }),
+  ]);

@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { dialects, groupName } from "#dialect";
+import { settle } from "#options";
+import { apiserverOptions } from "./options.ts";
+
+const base = [
+  "--store-servers=http://127.0.0.1:1",
+  "--service-account-issuer=https://x",
+  "--service-account-signing-key-file=k",
+  "--service-account-key-file=k",
+  "--service-cluster-ip-range=10.0.0.0/24",
+  "--authorization-mode=RBAC",
+];
+const absent = (path: string): boolean => !path.includes("absent");
+function run(argv: readonly string[], { dialect = dialects.orch, without = [] as readonly string[] } = {}) {
+  const kept = base.filter((argument) => !without.includes(argument.split("=")[0]!));
+  return settle(apiserverOptions(dialect), [...kept, ...argv], { readable: absent });
+}
+
+test("the base of all cases is accepted", () => assert.deepEqual(run([]).errors, []));
+
+/** Each refused with a message that names these flags. */
+const refused: [argv: string[], blamed: string[], without?: string[]][] = [
+  [[], ["--service-account-issuer", "--service-account-signing-key-file", "--api-audiences"], ["--service-account-issuer"]],
+  [[], ["--service-account-issuer", "--service-account-signing-key-file", "--api-audiences"], ["--service-account-signing-key-file"]],
+  [[], ["--service-account-key-file"], ["--service-account-key-file"]],
+  [["--no-such-flag=1"], ["--no-such-flag"]],
+  [["extra"], ["extra"]],
+  [["--secure-port=0"], ["--secure-port"]],
+  [["--secure-port=70000"], ["--secure-port"]],
+  [["--secure-port=x"], ["--secure-port"]],
+  [["--bind-address=nope"], ["--bind-address"]],
+  [["--advertise-address=nope"], ["--advertise-address"]],
+  [["--tls-min-version=VersionTLS09"], ["--tls-min-version", "VersionTLS13"]],
+  [["--tls-cipher-suites=NOPE"], ["--tls-cipher-suites"]],
+  [
+    ["--tls-cert-file=absent.crt", "--tls-private-key-file=absent.key"],
+    ["--tls-cert-file", "--tls-private-key-file"],
+  ],
+  [["--tls-cert-file=server.crt"], ["--tls-cert-file", "--tls-private-key-file"]],
+  [["--tls-sni-cert-key=only-one"], ["--tls-sni-cert-key"]],
+  [["--tls-sni-cert-key=a,b:bad name"], ["--tls-sni-cert-key"]],
+  [["--storage-media-type=application/xml"], ["--storage-media-type"]],
+  [["--storage-backend=files"], ["--storage-backend"]],
+  [["--watch-cache-sizes=pods"], ["--watch-cache-sizes"]],
+  [["--watch-cache-sizes=pods#-1"], ["--watch-cache-sizes"]],
+  [["--store-servers-overrides=pods"], ["--store-servers-overrides"]],
+  [["--store-servers-overrides=/pods#"], ["--store-servers-overrides"]],
+  [["--store-servers=nothing"], ["--store-servers"]],
+  [["--store-servers=memory://"], ["--store-servers"]],
+  [["--store-prefix=registry"], ["--store-prefix"]],
+  [["--enable-admission-plugins=Nope"], ["--enable-admission-plugins"]],
+  [["--disable-admission-plugins=Nope"], ["--disable-admission-plugins"]],
+  [
+    ["--enable-admission-plugins=PodSecurity", "--disable-admission-plugins=PodSecurity"],
+    ["--enable-admission-plugins", "--disable-admission-plugins"],
+  ],
+  [["--admission-control=AlwaysAdmit"], ["--admission-control", "--enable-admission-plugins", "--disable-admission-plugins"]],
+  [["--enable-admission-plugins=SecurityContextDeny"], ["--enable-admission-plugins", "--feature-gates"]],
+  [["--admission-control-config-file=absent"], ["--admission-control-config-file"]],
+  [["--authorization-mode=Magic"], ["--authorization-mode"], ["--authorization-mode"]],
+  [["--authorization-mode="], ["--authorization-mode"], ["--authorization-mode"]],
+  [["--authorization-mode=RBAC,RBAC"], ["--authorization-mode"], ["--authorization-mode"]],
+  [["--authorization-mode=ABAC"], ["--authorization-mode", "--authorization-policy-file"], ["--authorization-mode"]],
+  [["--authorization-policy-file=x"], ["--authorization-policy-file"]],
+  [["--authorization-mode=Webhook"], ["--authorization-mode", "--authorization-webhook-config-file"], ["--authorization-mode"]],
+  [["--authorization-webhook-config-file=x"], ["--authorization-webhook-config-file"]],
+  [["--oidc-issuer-url=https://x.example"], ["--oidc-client-id", "--oidc-issuer-url"]],
+  [["--oidc-client-id=x"], ["--oidc-client-id", "--oidc-issuer-url"]],
+  [["--oidc-issuer-url=http://x.example", "--oidc-client-id=x"], ["--oidc-issuer-url"]],
+  [["--oidc-signing-algs=HS256"], ["--oidc-signing-algs"]],
+  [["--token-auth-file=absent.csv"], ["--token-auth-file"]],
+  [["--client-ca-file=absent.crt"], ["--client-ca-file"]],
+  [["--anonymous-auth=perhaps"], ["--anonymous-auth"]],
+  [["--service-account-issuer=https://a b:c"], ["--service-account-issuer"]],
+  [["--service-account-issuer="], ["--service-account-issuer"]],
+  [["--service-account-issuer=https://x"], ["--service-account-issuer"]],
+  [["--service-account-max-token-expiration=5m"], ["--service-account-max-token-expiration"]],
+  [["--service-account-max-token-expiration=2000000h"], ["--service-account-max-token-expiration"]],
+  [["--service-account-jwks-uri=http://x.example/jwks"], ["--service-account-jwks-uri"]],
+  [["--service-cluster-ip-range=10.0.0.0/33"], ["--service-cluster-ip-range"]],
+  [["--service-cluster-ip-range=10.0.0.0/8"], ["--service-cluster-ip-range", "too large"]],
+  [["--service-cluster-ip-range=10.0.0.0/24,fd00::/112,10.1.0.0/24"], ["--service-cluster-ip-range"], ["--service-cluster-ip-range"]],
+  [["--service-cluster-ip-range=10.0.0.0/24,10.1.0.0/24"], ["--service-cluster-ip-range"], ["--service-cluster-ip-range"]],
+  [["--service-cluster-ip-range=10.0.0.0/31"], ["--service-cluster-ip-range"], ["--service-cluster-ip-range"]],
+  [["--service-node-port-range=50-40"], ["--service-node-port-range"]],
+  [["--service-node-port-range=abc"], ["--service-node-port-range"]],
+  [["--orch-service-node-port=80"], ["--orch-service-node-port", "--service-node-port-range"]],
+  [["--orch-service-node-port=-1"], ["--orch-service-node-port"]],
+  [["--endpoint-reconciler-type=magic"], ["--endpoint-reconciler-type"]],
+  [["--apiserver-count=0"], ["--apiserver-count"]],
+  [["--event-ttl=forever"], ["--event-ttl"]],
+  [["--event-ttl=-1h"], ["--event-ttl"]],
+  [["--max-requests-inflight=-1"], ["--max-requests-inflight"]],
+  [["--max-mutating-requests-inflight=-1"], ["--max-mutating-requests-inflight"]],
+  [
+    ["--max-requests-inflight=0", "--max-mutating-requests-inflight=0"],
+    ["--max-requests-inflight", "--max-mutating-requests-inflight"],
+  ],
+  [["--request-timeout=-5s"], ["--request-timeout"]],
+  [["--min-request-timeout=-5"], ["--min-request-timeout"]],
+  [["--goaway-chance=0.5"], ["--goaway-chance"]],
+  [["--goaway-chance=-0.1"], ["--goaway-chance"]],
+  [["--livez-grace-period=-5s"], ["--livez-grace-period"]],
+  [["--shutdown-delay-duration=-5s"], ["--shutdown-delay-duration"]],
+  [["--strict-transport-security-directives=nope=1"], ["--strict-transport-security-directives"]],
+  [["--cors-allowed-origins=["], ["--cors-allowed-origins"]],
+  [["--http2-max-streams-per-connection=-1"], ["--http2-max-streams-per-connection"]],
+  [["--audit-log-mode=sometimes"], ["--audit-log-mode"]],
+  [["--audit-log-format=xml"], ["--audit-log-format"]],
+  [[`--audit-log-version=${groupName(dialects.orch, { group: "audit", branded: true })}/v9`], ["--audit-log-version"]],
+  [["--audit-log-maxage=-1"], ["--audit-log-maxage"]],
+  [["--audit-log-path=a.log", "--audit-log-mode=batch", "--audit-log-batch-buffer-size=0"], ["--audit-log-batch-buffer-size"]],
+  [["--audit-log-path=a.log", "--audit-log-mode=batch", "--audit-log-batch-max-size=0"], ["--audit-log-batch-max-size"]],
+  [
+    ["--audit-log-path=a.log", "--audit-log-truncate-enabled", "--audit-log-truncate-max-batch-size=10", "--audit-log-truncate-max-event-size=20"],
+    ["--audit-log-truncate-max-batch-size"],
+  ],
+  [["--audit-webhook-config-file=x", "--audit-webhook-batch-throttle-burst=0"], ["--audit-webhook-batch-throttle-burst"]],
+  [["--feature-gates=NoSuchThing=true"], ["--feature-gates", "NoSuchThing"]],
+  [["--feature-gates=APIPriorityAndFairness=maybe"], ["--feature-gates"]],
+  [["--feature-gates=APIPriorityAndFairness"], ["--feature-gates"]],
+  [["--feature-gates=ServerSideApply=false"], ["--feature-gates", "locked"]],
+  [["--runtime-config=nope.example.com/v1=true"], ["--runtime-config"]],
+  [["--runtime-config=apps/v1=maybe"], ["--runtime-config"]],
+  [["--runtime-config=apps/v7=true"], ["--runtime-config"]],
+  [["--show-hidden-metrics-for-version=1.0"], ["--show-hidden-metrics-for-version", "1.26"]],
+  [["--allow-metric-labels=bad"], ["--allow-metric-labels"]],
+  [["--logging-format=json"], ["--logging-format"]],
+  [["--vmodule=bad"], ["--vmodule"]],
+  [["--v=x"], ["--v"]],
+  [["--encryption-provider-config-automatic-reload=true"], ["--encryption-provider-config", "--encryption-provider-config-automatic-reload"]],
+  [["--authentication-token-webhook-version=v9"], ["--authentication-token-webhook-version"]],
+  [["--dialect=klingon"], ["--dialect", Object.keys(dialects).join(" or ")]],
+];
+for (const [argv, blamed, without] of refused) {
+  test(`[${[...argv, ...(without ?? []).map((flag) => `without ${flag}`)].join(" ")}] is refused by name`, () => {
+    const { errors } = run(argv, without && { without });
+    assert.notEqual(errors.length, 0);
+    for (const flag of blamed)
+      assert.ok(
+        errors.some((line) => line.includes(flag)),
+        `${flag} in ${errors.join("\n")}`,
+      );
+  });
+}
+
+const accepted: [argv: string[], without?: string[]][] = [
+  [["--event-ttl=0"]],
+  [["--api-audiences="]],
+  [["--cloud-provider=external"]],
+  [["--runtime-config=api/all=true,apps/v1=false,v1/events"]],
+  [[`--runtime-config=${groupName(dialects.orch, { group: "events", branded: true })}/v1=True`]],
+  [["--feature-gates=AllAlpha=TRUE,NodeAgentTracing=False"]],
+  [["--service-cluster-ip-range=10.0.0.0/24,fd00::/112"], ["--service-cluster-ip-range"]],
+  [["--goaway-chance=0.02"]],
+  [["--max-requests-inflight=0"]],
+  [["--tls-sni-cert-key=a.crt,a.key:*.example.com,10.0.0.1", "--tls-sni-cert-key=b.crt,b.key"]],
+  [["--strict-transport-security-directives=max-age=31536000,includeSubDomains,preload"]],
+  [["--max_requests_inflight=5"]],
+  [["--store-servers=memory://"], ["--store-servers"]],
+];
+for (const [argv, without] of accepted) {
+  test(`[${argv.join(" ")}] is accepted`, () => assert.deepEqual(run(argv, without && { without }).errors, []));
+}
+
+test("original spellings are aliases in their own dialect only", () => {
+  const original = dialects.kubernetes.spelling.flag;
+  const argv = [`--${original("store-prefix")}=/x`, `--${original("nodeagent-timeout")}=7s`, `--${original("orch-service-node-port")}=30001`];
+  const { errors, values } = run(argv, { dialect: dialects.kubernetes });
+  assert.deepEqual(errors, []);
+  assert.deepEqual([values.storePrefix, values.nodeagentTimeout, values.orchServiceNodePort], ["/x", 7000, 30001]);
+  assert.equal(run(argv).errors.length, 3);
+});
+
+test("defaults follow the dialect", () => {
+  for (const dialect of Object.values(dialects)) {
+    const { values } = run([], { dialect });
+    assert.equal(values.storageMediaType, dialect.wire.protobufMediaType);
+    assert.equal(values.certDir, dialect.paths.servingCertificates);
+    assert.equal(values.auditLogVersion, `${groupName(dialect, { group: "audit", branded: true })}/v1`);
+  }
+});
+
+test("audiences follow from the issuer unless given", () => {
+  assert.deepEqual(run([]).values.apiAudiences, ["https://x"]);
+  assert.deepEqual(run([]).provenance.apiAudiences, { from: "derived", of: "--service-account-issuer" });
+  assert.deepEqual(run(["--api-audiences=a,b"]).values.apiAudiences, ["a", "b"]);
+});
+
+test("values are typed", () => {
+  const { values } = run([
+    "--tls-sni-cert-key=a.crt,a.key:x.example",
+    "--allow-metric-labels=m,l=a,b",
+    "--watch-cache-sizes=pods#0,deployments.apps#5",
+    "--vmodule=server*=4",
+    "-v",
+    "3",
+  ]);
+  assert.deepEqual(values.tlsSniCertKey, [{ certFile: "a.crt", keyFile: "a.key", names: ["x.example"] }]);
+  assert.deepEqual(values.allowMetricLabels, { "m,l": ["a", "b"] });
+  assert.deepEqual(values.watchCacheSizes, [
+    { resource: "pods", group: "", size: 0 },
+    { resource: "deployments", group: "apps", size: 5 },
+  ]);
+  assert.deepEqual(values.vmodule, [{ pattern: "server*", level: 4 }]);
+  assert.equal(values.v, 3);
+  assert.equal(values.eventTtl, 3_600_000);
+});
+
+test("the embedded store is announced, not refused", () => {
+  const { errors, warnings } = run([], { without: ["--store-servers"] });
+  assert.deepEqual(errors, []);
+  assert.ok(warnings.some((line) => line.includes("--store-servers")));
+});

@@ -1,0 +1,117 @@
+// Where objects are kept.
+
+import type { Dialect } from "#dialect";
+import { type OptionType, Refusal, bool, directory, duration, file, listOf, notNegative, oneOf, option, section, text } from "#options";
+
+/** `scheme://host:port`, or `memory://`. */
+const storeServer: OptionType<string> = {
+  ...text,
+  parse: (given) => {
+    const address = given.trim();
+    if (address === "memory://") return address;
+    if (!/^(https?|unix|unixs):\/\/.+$/.test(address) || !URL.canParse(address)) throw new Refusal("must be a store's address such as https://10.0.0.1:2379, or memory://");
+    return address;
+  },
+};
+
+export interface StoreOverride {
+  readonly group: string;
+  readonly resource: string;
+  readonly servers: readonly string[];
+}
+/** `group/resource#server;server`. */
+const storeOverride: OptionType<StoreOverride> = {
+  name: "group/resource#url;url",
+  parse: (given) => {
+    const found = /^([a-z0-9.-]*)\/([a-z0-9]+)#(.+)$/.exec(given.trim());
+    const servers = found?.[3]!.split(";").filter((server) => server !== "") ?? [];
+    if (!found || servers.length === 0) throw new Refusal("must be group/resource#servers, with servers as URLs separated by semicolons");
+    return { group: found[1]!, resource: found[2]!, servers: servers.map((server) => storeServer.parse(server)) };
+  },
+  read: (value) => storeOverride.parse(text.read(value)),
+  write: (value) => storeOverride.format(value),
+  format: ({ group, resource, servers }) => `${group}/${resource}#${servers.join(";")}`,
+};
+
+export interface WatchCacheSize {
+  readonly resource: string;
+  readonly group: string;
+  readonly size: number;
+}
+/** `resource[.group]#size`. */
+const watchCacheSize: OptionType<WatchCacheSize> = {
+  name: "resource[.group]#size",
+  parse: (given) => {
+    const found = /^([a-z0-9]+)(?:\.([a-z0-9.-]+))?#([0-9]{1,9})$/.exec(given.trim());
+    if (!found) throw new Refusal("must be resource[.group]#size, the resource a lower-case plural without version, the size not negative");
+    return { resource: found[1]!, group: found[2] ?? "", size: Number(found[3]) };
+  },
+  read: (value) => watchCacheSize.parse(text.read(value)),
+  write: (value) => watchCacheSize.format(value),
+  format: ({ resource, group, size }) => `${resource}${group && `.${group}`}#${size}`,
+};
+
+export const storageSection = (dialect: Dialect) =>
+  section("Storage", [
+    option({
+      flag: "store-servers",
+      type: listOf(storeServer),
+      default: [],
+      doc: "Servers of the backing store as scheme://address:port. Without them the embedded store in --data-dir is used; memory:// keeps everything in memory.",
+    }),
+    option({ flag: "data-dir", type: directory, default: dialect.paths.dataDirectory, doc: "Directory of the embedded store." }),
+    option({
+      flag: "store-servers-overrides",
+      type: listOf(storeOverride),
+      default: [],
+      doc: "Other servers for single resources, as group/resource#servers with servers separated by semicolons. Only for built-in resources.",
+    }),
+    option({ flag: "store-cafile", type: file, default: "", readable: true, doc: "Certificate authorities for connections to the store." }),
+    option({ flag: "store-certfile", type: file, default: "", readable: true, doc: "Client certificate for connections to the store." }),
+    option({ flag: "store-keyfile", type: file, default: "", readable: true, doc: "Key of the client certificate for connections to the store." }),
+    option({
+      flag: "store-prefix",
+      type: text,
+      default: "/registry",
+      check: (value) => (/^\/[^/]+(\/[^/]+)*\/?$/.test(value) ? undefined : "must be a path such as /registry"),
+      doc: "What all keys in the store begin with.",
+    }),
+    option({ flag: "store-compaction-interval", type: duration, default: 300_000, check: notNegative, doc: "How often old revisions are compacted away; 0 never asks for it." }),
+    option({
+      flag: "store-count-metric-poll-period",
+      type: duration,
+      default: 60_000,
+      check: notNegative,
+      doc: "How often objects are counted per type for the metrics; 0 is never.",
+    }),
+    option({
+      flag: "store-db-metric-poll-interval",
+      type: duration,
+      default: 30_000,
+      check: notNegative,
+      doc: "How often the size of the store is asked for the metrics; 0 is never.",
+    }),
+    option({ flag: "store-healthcheck-timeout", type: duration, default: 2000, check: notNegative, doc: "How long the health check waits for the store." }),
+    option({ flag: "store-readycheck-timeout", type: duration, default: 2000, check: notNegative, doc: "How long the readiness check waits for the store." }),
+    option({ flag: "storage-backend", type: oneOf("", "etcd3"), default: "", defaultText: "follows from --store-servers", doc: "Kind of the backing store." }),
+    option({
+      flag: "storage-media-type",
+      type: oneOf("application/json", "application/yaml", dialect.wire.protobufMediaType),
+      default: dialect.wire.protobufMediaType,
+      doc: `Media type of stored objects: application/json, application/yaml or ${dialect.wire.protobufMediaType}. Some resources may not follow it.`,
+    }),
+    option({ flag: "encryption-provider-config", type: file, default: "", readable: true, doc: "File that says how secrets are encrypted in the store." }),
+    option({
+      flag: "encryption-provider-config-automatic-reload",
+      type: bool,
+      default: false,
+      doc: "Read that file again when it changes. Health checks then do not tell one external key service from another.",
+    }),
+    option({ flag: "watch-cache", type: bool, default: true, doc: "Answer reads and watches from memory." }),
+    option({
+      flag: "watch-cache-sizes",
+      type: listOf(watchCacheSize),
+      default: [],
+      doc: "Per resource, as resource[.group]#size: 0 switches its cache off, any other size keeps it. Only for built-in resources, and only with --watch-cache.",
+    }),
+  ]);

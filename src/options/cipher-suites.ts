@@ -1,0 +1,44 @@
+// Cipher suites: the names operators write, and the names our TLS library uses.
+
+/** Considered safe. The first three belong to TLS 1.3 and are always on there. */
+const preferred: Readonly<Record<string, string>> = {
+  TLS_AES_128_GCM_SHA256: "TLS_AES_128_GCM_SHA256",
+  TLS_AES_256_GCM_SHA384: "TLS_AES_256_GCM_SHA384",
+  TLS_CHACHA20_POLY1305_SHA256: "TLS_CHACHA20_POLY1305_SHA256",
+  TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA: "ECDHE-ECDSA-AES128-SHA",
+  TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: "ECDHE-ECDSA-AES128-GCM-SHA256",
+  TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA: "ECDHE-ECDSA-AES256-SHA",
+  TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: "ECDHE-ECDSA-AES256-GCM-SHA384",
+  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305: "ECDHE-ECDSA-CHACHA20-POLY1305",
+  TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: "ECDHE-ECDSA-CHACHA20-POLY1305",
+  TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA: "ECDHE-RSA-AES128-SHA",
+  TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: "ECDHE-RSA-AES128-GCM-SHA256",
+  TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA: "ECDHE-RSA-AES256-SHA",
+  TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384: "ECDHE-RSA-AES256-GCM-SHA384",
+  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305: "ECDHE-RSA-CHACHA20-POLY1305",
+  TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: "ECDHE-RSA-CHACHA20-POLY1305",
+  TLS_RSA_WITH_AES_128_CBC_SHA: "AES128-SHA",
+  TLS_RSA_WITH_AES_128_GCM_SHA256: "AES128-GCM-SHA256",
+  TLS_RSA_WITH_AES_256_CBC_SHA: "AES256-SHA",
+  TLS_RSA_WITH_AES_256_GCM_SHA384: "AES256-GCM-SHA384",
+};
+/** Allowed when asked for, with a warning. */
+const insecure: Readonly<Record<string, string>> = {
+  TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256: "ECDHE-ECDSA-AES128-SHA256",
+  TLS_ECDHE_ECDSA_WITH_RC4_128_SHA: "ECDHE-ECDSA-RC4-SHA",
+  TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA: "ECDHE-RSA-DES-CBC3-SHA",
+  TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256: "ECDHE-RSA-AES128-SHA256",
+  TLS_ECDHE_RSA_WITH_RC4_128_SHA: "ECDHE-RSA-RC4-SHA",
+  TLS_RSA_WITH_3DES_EDE_CBC_SHA: "DES-CBC3-SHA",
+  TLS_RSA_WITH_AES_128_CBC_SHA256: "AES128-SHA256",
+  TLS_RSA_WITH_RC4_128_SHA: "RC4-SHA",
+};
+
+export const cipherSuiteNames: readonly string[] = [...Object.keys(preferred), ...Object.keys(insecure)];
+export const isInsecureCipherSuite = (name: string): boolean => Object.hasOwn(insecure, name);
+
+/** A cipher string for `node:tls`; undefined leaves the library's own choice. */
+export function cipherString(names: readonly string[]): string | undefined {
+  const own = names.map((name) => preferred[name] ?? insecure[name]).filter((name) => name !== undefined);
+  return own.length === 0 ? undefined : [...new Set(own)].join(":");
+}

@@ -1,0 +1,61 @@
+// Settings that every program has.
+
+import type { VerboseModule } from "#base";
+import { type Dialect, dialects } from "#dialect";
+import { option } from "./option.ts";
+import { type OptionType, bool, kindOf, level, oneOf, text } from "./option-type.ts";
+import { Refusal } from "./refusal.ts";
+
+/** `--dialect` is read before all others; here it is only listed and checked. */
+export const dialectOption = (dialect: Dialect) =>
+  option({
+    flag: "dialect",
+    type: oneOf(...Object.values(dialects).map(({ name }) => name)),
+    default: dialect.name,
+    doc: "Whose names are spoken on the wire, inside objects and in files. Recorded at the first start; a store keeps its dialect.",
+  });
+
+export const helpOption = option({ flag: "help", short: "h", type: bool, default: false, doc: "Print this help and quit." });
+
+const versionType: OptionType<string> = { ...oneOf("true", "false", "raw"), name: "version[=true]", bare: "true" };
+export const versionOption = option({ flag: "version", type: versionType, default: "false", doc: "Print version information and quit; raw prints it as data." });
+
+export const verbosityOption = <C extends { readonly config?: string }>(more: C) =>
+  option({ flag: "v", short: "v", type: level, default: 0, doc: "Log verbosity: 0 tells only what matters most, 4 is for debugging. Errors are always told.", ...more });
+
+/** `pattern=N,…`: file names without their ending. */
+export const verboseModules: OptionType<readonly VerboseModule[]> = {
+  name: "pattern=N,...",
+  parse: (given) =>
+    given
+      .split(",")
+      .filter((part) => part !== "")
+      .map((part) => {
+        const cut = part.lastIndexOf("=");
+        const digits = part.slice(cut + 1);
+        if (cut < 1 || !/^[0-9]{1,9}$/.test(digits)) throw new Refusal(`must be <pattern>=<level> pairs; ${JSON.stringify(part)} is not one`);
+        return { pattern: part.slice(0, cut), level: Number(digits) };
+      }),
+  read: (value) => {
+    if (value === null) return [];
+    if (!Array.isArray(value)) throw new Refusal(`must be a list, not ${kindOf(value)}`);
+    return value.map((item: unknown, i) => {
+      const { filePattern, verbosity, ...more } = (item ?? {}) as Record<string, unknown>;
+      if (Object.keys(more).length > 0) throw new Refusal("unknown field; known are filePattern and verbosity", `[${i}].${Object.keys(more)[0]}`);
+      if (typeof filePattern !== "string" || filePattern === "") throw new Refusal("must be a file pattern", `[${i}].filePattern`);
+      return { pattern: filePattern, level: level.read(verbosity ?? 0) };
+    });
+  },
+  write: (modules) => (modules.length === 0 ? undefined : modules.map(({ pattern, level: verbosity }) => ({ filePattern: pattern, verbosity }))),
+  format: (modules) => modules.map(({ pattern, level: verbosity }) => `${pattern}=${verbosity}`).join(","),
+};
+
+/** A file to read; the empty text is none. */
+export const file: OptionType<string> = { ...text, name: "file" };
+export const directory: OptionType<string> = { ...text, name: "directory" };
+
+export const tlsVersions = ["VersionTLS10", "VersionTLS11", "VersionTLS12", "VersionTLS13"] as const;
+export const tlsVersion = oneOf("", ...tlsVersions);
+
+/** `1.26` only: the minor version before ours. */
+export const hiddenMetricsVersion = (previous: string) => (value: string) => (value === "" || value === previous ? undefined : `must be ${previous}, the previous minor version`);

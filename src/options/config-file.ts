@@ -1,0 +1,184 @@
+// Reading a configuration file, YAML or JSON, into a tree that knows the line of every value.
+
+import { readFile } from "node:fs/promises";
+import type { Event, ScalarEvent } from "js-yaml";
+
+export type ConfigNode =
+  | { readonly is: "scalar"; readonly value: string | number | boolean | null; readonly line: number }
+  | { readonly is: "list"; readonly items: readonly ConfigNode[]; readonly line: number }
+  | { readonly is: "map"; readonly entries: readonly ConfigEntry[]; readonly line: number };
+export interface ConfigEntry {
+  readonly key: string;
+  readonly line: number;
+  readonly value: ConfigNode;
+}
+
+export interface ConfigFile {
+  readonly path: string;
+  /** Absent when the file could not be read at all; `problems` says why. */
+  readonly root?: ConfigNode;
+  /** Whole sentences that begin with the file and the line. */
+  readonly problems: readonly string[];
+}
+
+/** A configuration file is small; more than this is a mistake. */
+const sizeLimit = 4 << 20;
+/** Values after aliases are expanded: one that stands for a large part may be named many times. */
+const valueLimit = 100_000;
+
+export async function readConfigFile(path: string): Promise<ConfigFile> {
+  try {
+    return await parseConfigFile(path, await readFile(path, "utf8"));
+  } catch (error) {
+    const code = (error as { code?: string }).code;
+    const why =
+      code === "ENOENT"
+        ? "there is no such file"
+        : code === "EACCES"
+          ? "it may not be read by this user"
+          : code === "EISDIR"
+            ? "it is a directory"
+            : String((error as Error).message);
+    return { path, problems: [`${path}: cannot read the configuration file: ${why}`] };
+  }
+}
+
+export async function parseConfigFile(path: string, text: string): Promise<ConfigFile> {
+  if (text.length > sizeLimit) return { path, problems: [`${path}: has ${text.length} bytes; a configuration file has at most ${sizeLimit}`] };
+  const yaml = await import("js-yaml");
+  let events: Event[];
+  try {
+    events = yaml.parseEvents(text, {});
+  } catch (error) {
+    const { reason, mark } = error as { reason?: string; mark?: { line: number } };
+    return { path, problems: [`${path}:${(mark?.line ?? 0) + 1}: is neither YAML nor JSON: ${reason ?? String(error)}`] };
+  }
+  const documents = events.filter(({ type }) => type === yaml.EVENT_DOCUMENT).length;
+  if (documents > 1) return { path, problems: [`${path}: holds ${documents} documents; a configuration file is one`] };
+  return treeOf(path, text, events, yaml.getScalarValue);
+}
+
+/** Builds the tree; duplicate keys are problems, the last one counts. */
+function treeOf(path: string, text: string, events: readonly Event[], scalarText: (input: string, scalar: ScalarEvent) => string): ConfigFile {
+  const starts = lineStarts(text);
+  const lineAt = (offset: number): number => lineOf(starts, offset);
+  const problems: string[] = [];
+  const anchors = new Map<string, ConfigNode>();
+  const sizes = new WeakMap<ConfigNode, number>();
+  let at = 0;
+  let lastLine = 1;
+
+  const node = (where: string): ConfigNode | undefined => {
+    const event = events[at++];
+    if (!event) return undefined;
+    switch (event.type) {
+      case 2: {
+        const line = (lastLine = lineAt(event.start));
+        const items: ConfigNode[] = [];
+        while (events[at] && events[at]!.type !== 6) {
+          const item = node(`${where}[${items.length}]`);
+          if (item) items.push(item);
+        }
+        at++;
+        return keep(event, { is: "list", items, line });
+      }
+      case 3: {
+        const line = (lastLine = lineAt(event.start));
+        const entries = new Map<string, ConfigEntry>();
+        while (events[at] && events[at]!.type !== 6) {
+          const key = node(where);
+          const name = key?.is === "scalar" ? String(key.value) : "?";
+          const full = where ? `${where}.${name}` : name;
+          const value = node(full) ?? { is: "scalar", value: null, line: lastLine };
+          const before = entries.get(name);
+          const keyLine = key?.line ?? lastLine;
+          if (before) problems.push(`${path}:${keyLine}: ${full}: is given twice; the first is on line ${before.line}`);
+          entries.set(name, { key: name, line: keyLine, value });
+        }
+        at++;
+        return keep(event, { is: "map", entries: [...entries.values()], line });
+      }
+      case 4: {
+        const line = event.valueStart < 0 ? lastLine : (lastLine = lineAt(event.valueStart));
+        const plain = event.style === 1;
+        const value = event.valueStart < 0 ? "" : scalarText(text, event);
+        return keep(event, { is: "scalar", value: plain ? plainScalar(value) : value, line });
+      }
+      case 5: {
+        const name = text.slice(event.anchorStart, event.anchorEnd);
+        return anchors.get(name) ?? { is: "scalar", value: null, line: lineAt(event.anchorStart) };
+      }
+      default:
+        return undefined;
+    }
+  };
+  const keep = (event: { anchorStart: number; anchorEnd: number }, made: ConfigNode): ConfigNode => {
+    const parts = made.is === "list" ? made.items : made.is === "map" ? made.entries.map(({ value }) => value) : [];
+    sizes.set(
+      made,
+      parts.reduce((sum, part) => sum + (sizes.get(part) ?? 1), 1),
+    );
+    if (event.anchorStart >= 0) anchors.set(text.slice(event.anchorStart, event.anchorEnd), made);
+    return made;
+  };
+
+  while (events[at]?.type === 1) at++;
+  const root = events[at] && events[at]!.type !== 6 ? node("") : undefined;
+  if (!root || (root.is === "scalar" && root.value === null)) return { path, problems: [...problems, `${path}: the configuration file is empty`] };
+  if ((sizes.get(root) ?? 1) > valueLimit) return { path, problems: [`${path}: has more than ${valueLimit} values once its aliases are expanded`] };
+  if (root.is !== "map") return { path, problems: [...problems, `${path}:${root.line}: a configuration file is a mapping of fields to values`] };
+  return { path, root, problems };
+}
+
+/** A plain scalar as this family of tools reads it: YAML 1.1 booleans, Go's numbers. */
+function plainScalar(value: string): string | number | boolean | null {
+  if (/^(~|null|Null|NULL|)$/.test(value)) return null;
+  if (/^(true|True|TRUE|yes|Yes|YES|on|On|ON|y|Y)$/.test(value)) return true;
+  if (/^(false|False|FALSE|no|No|NO|off|Off|OFF|n|N)$/.test(value)) return false;
+  if (/^[-+]?[0-9][0-9_]*$/.test(value) && !/^[-+]?0[0-9]/.test(value)) return Number(value.replaceAll("_", ""));
+  if (/^[-+]?0[xX][0-9a-fA-F_]+$|^0[oO][0-7_]+$|^0[bB][01_]+$/.test(value)) return Number(value.replaceAll("_", ""));
+  if (/^[-+]?0[0-7_]+$/.test(value)) return Number.parseInt(value.replaceAll("_", ""), 8);
+  if (/^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$/.test(value)) return Number(value);
+  return value;
+}
+
+/** The plain data below a node. */
+export function plainOf(node: ConfigNode): unknown {
+  switch (node.is) {
+    case "scalar":
+      return node.value;
+    case "list":
+      return node.items.map(plainOf);
+    case "map":
+      return Object.fromEntries(node.entries.map(({ key, value }) => [key, plainOf(value)]));
+  }
+}
+
+/** The line of the part of a node that a refusal points to, such as `[0].effect`. */
+export function lineWithin(node: ConfigNode, at: string): number {
+  let here = node;
+  for (const [, index, key] of at.matchAll(/\[([^\]]*)\]|\.([^.[]+)/g)) {
+    const name = index ?? key!;
+    const next = here.is === "list" ? here.items[Number(name)] : here.is === "map" ? here.entries.find((entry) => entry.key === name)?.value : undefined;
+    if (!next) break;
+    here = next;
+  }
+  return here.line;
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0];
+  for (let i = text.indexOf("\n"); i >= 0; i = text.indexOf("\n", i + 1)) starts.push(i + 1);
+  return starts;
+}
+
+function lineOf(starts: readonly number[], offset: number): number {
+  let low = 0;
+  let high = starts.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (starts[middle]! <= offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

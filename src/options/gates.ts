@@ -1,0 +1,84 @@
+// Feature gates: `Name=true,Other=false`, with stages, locked gates and the two that speak for a whole stage.
+
+import type { Dialect } from "#dialect";
+import { hint } from "./nearest.ts";
+import type { Gate } from "./option.ts";
+import { type OptionType, kindOf } from "./option-type.ts";
+import { splitCommas } from "./list-type.ts";
+import { Refusal } from "./refusal.ts";
+
+export type GivenGates = Readonly<Record<string, boolean>>;
+export interface Gates {
+  enabled(name: string): boolean;
+  /** Every gate and whether it is on. */
+  all(): ReadonlyMap<string, boolean>;
+}
+
+/** The gates that switch every gate of a stage that was not set by itself. */
+export const stageGates: readonly Gate[] = [
+  { name: "AllAlpha", stage: "ALPHA", default: false },
+  { name: "AllBeta", stage: "BETA", default: false },
+];
+
+export function resolveGates(known: readonly Gate[], given: GivenGates): Gates {
+  const all = new Map<string, boolean>();
+  for (const gate of known) {
+    const stage = gate.stage === "ALPHA" ? given["AllAlpha"] : gate.stage === "BETA" ? given["AllBeta"] : undefined;
+    const isStageGate = stageGates.some(({ name }) => name === gate.name);
+    all.set(gate.name, given[gate.name] ?? (isStageGate ? gate.default : (stage ?? gate.default)));
+  }
+  return { enabled: (name) => all.get(name) ?? false, all: () => all };
+}
+
+/** Reads gates in the spelling of the documents or of the dialect; the value has the documents' spelling. */
+export function featureGates(known: readonly Gate[], dialect: Dialect): OptionType<GivenGates> {
+  const bySpelling = new Map<string, Gate>();
+  for (const gate of known) bySpelling.set(gate.name, gate).set(dialect.spelling.word(gate.name), gate);
+
+  const collect = (pairs: readonly (readonly [name: string, value: unknown])[]): GivenGates => {
+    const wrong: string[] = [];
+    const gates: Record<string, boolean> = {};
+    for (const [name, value] of pairs) {
+      const gate = bySpelling.get(name);
+      const on = typeof value === "boolean" ? value : typeof value === "string" ? truth(value) : undefined;
+      if (!gate) wrong.push(`${JSON.stringify(name)} is no feature gate${hint(name, bySpelling.keys())}`);
+      else if (on === undefined) wrong.push(`${name} must be true or false, not ${kindOf(value)}`);
+      else if (gate.locked && on !== gate.default) wrong.push(`${name} is locked to ${gate.default}`);
+      else gates[gate.name] = on;
+    }
+    if (wrong.length > 0) throw new Refusal(wrong.join("; "));
+    return gates;
+  };
+  const parse = (given: string): GivenGates =>
+    collect(
+      splitCommas(given)
+        .filter((part) => part.trim() !== "")
+        .map((part) => {
+          const cut = part.indexOf("=");
+          if (cut < 0) throw new Refusal(`must be <name>=true or <name>=false pairs; ${JSON.stringify(part)} has no =`);
+          return [part.slice(0, cut).trim(), part.slice(cut + 1).trim()];
+        }),
+    );
+  return {
+    name: "mapStringBool",
+    parse,
+    append: (before, given) => ({ ...before, ...parse(given) }),
+    read: (value) => {
+      if (value === null) return {};
+      if (typeof value !== "object" || Array.isArray(value)) throw new Refusal(`must be a mapping of gate names to true or false, not ${kindOf(value)}`);
+      return collect(Object.entries(value).map(([name, on]) => [name, typeof on === "string" ? null : on]));
+    },
+    write: (gates) => Object.fromEntries(Object.entries(gates).map(([name, on]) => [dialect.spelling.word(name), on])),
+    format: (gates) =>
+      Object.entries(gates)
+        .map(([name, on]) => `${dialect.spelling.word(name)}=${on}`)
+        .join(","),
+    merge: (below, above) => ({ ...below, ...above }),
+  };
+}
+
+/** Any case, as the two documents write it differently; also 1, 0, t and f. */
+function truth(value: string): boolean | undefined {
+  const word = value.toLowerCase();
+  return ["true", "t", "1"].includes(word) ? true : ["false", "f", "0"].includes(word) ? false : undefined;
+}

@@ -1,0 +1,55 @@
+export { cipherString, cipherSuiteNames, isInsecureCipherSuite } from "./cipher-suites.ts";
+export { dialectOption, directory, file, helpOption, hiddenMetricsVersion, tlsVersion, tlsVersions, verboseModules, verbosityOption, versionOption } from "./common.ts";
+export { type ConfigEntry, type ConfigFile, type ConfigNode, lineWithin, parseConfigFile, plainOf, readConfigFile } from "./config-file.ts";
+export { type Gates, type GivenGates, featureGates, resolveGates, stageGates } from "./gates.ts";
+export { defaultText, description, helpText, terminalWidth, wrap } from "./help.ts";
+export { knownGates } from "./known-gates.ts";
+export { type MapOptions, headers, listOf, mapOf, onceListOf, pairs, repeated, splitCommas, strings, struct } from "./list-type.ts";
+export { hint, nearest } from "./nearest.ts";
+export { type Cidr, type PortRange, cidr, cidrs, ip, parseCidr, portRange, url } from "./net-type.ts";
+export {
+  type AnyOption,
+  type Blame,
+  type Camel,
+  type Check,
+  type CheckContext,
+  type Gate,
+  type Look,
+  type Option,
+  type OptionSet,
+  type OptionsOf,
+  type Section,
+  type SettingsOf,
+  camel,
+  fileOption,
+  option,
+  section,
+} from "./option.ts";
+export {
+  type OptionType,
+  type ValueCheck,
+  above,
+  atLeast,
+  between,
+  bool,
+  duration,
+  each,
+  float,
+  int,
+  int32,
+  kindOf,
+  level,
+  listed,
+  maybe,
+  nanoseconds,
+  notNegative,
+  oneOf,
+  quantity,
+  text,
+  uint32,
+} from "./option-type.ts";
+export { type ReferencePage, renderReference } from "./reference.ts";
+export { Refusal, within } from "./refusal.ts";
+export { problemText, provenanceText, settledTable } from "./report.ts";
+export { type Provenance, type Settled, type Sources, flagNames, settle } from "./settle.ts";
+export { configOf, configText, migratedConfig } from "./write-config.ts";

@@ -1,0 +1,196 @@
+// The type of a setting: how it is read from a flag and from a configuration file, and how it is written back.
+
+import { durationMillis, durationOfMillis, parseQuantity } from "#base";
+import { Refusal } from "./refusal.ts";
+
+export interface OptionType<T> {
+  /** As help text shows it after the flag. */
+  readonly name: string;
+  /** The value of a flag given without one, for types that allow it. */
+  readonly bare?: string;
+  /** Reads a flag's text; throws a Refusal that says what is allowed. */
+  parse(text: string): T;
+  /** For flags that may be given again: `before` is what the earlier ones gave. */
+  append?(before: T, text: string): T;
+  /** Reads a value of a configuration file. */
+  read(value: unknown): T;
+  /** The value as a configuration file holds it; undefined leaves the field out. */
+  write(value: T): unknown;
+  /** The value as the flag's text. */
+  format(value: T): string;
+  /** Puts a later value over an earlier one instead of replacing it (maps, feature gates). */
+  merge?(below: T, above: T): T;
+}
+
+/** Says what is wrong with a value, or nothing. */
+export type ValueCheck<T> = (value: T) => string | undefined;
+
+const kindOf = (value: unknown): string =>
+  value === null ? "null" : Array.isArray(value) ? "a list" : typeof value === "object" ? "a mapping" : `the ${typeof value} ${JSON.stringify(value)}`;
+
+export const text: OptionType<string> = {
+  name: "string",
+  parse: (given) => given,
+  read: (value) => {
+    if (typeof value !== "string") throw new Refusal(`must be a string, not ${kindOf(value)}`);
+    return value;
+  },
+  write: (value) => value,
+  format: (value) => value,
+};
+
+const truths = new Map([
+  ...["1", "t", "T", "TRUE", "true", "True"].map((word) => [word, true] as const),
+  ...["0", "f", "F", "FALSE", "false", "False"].map((word) => [word, false] as const),
+]);
+
+export const bool: OptionType<boolean> = {
+  name: "",
+  bare: "true",
+  parse: (given) => {
+    const value = truths.get(given);
+    if (value === undefined) throw new Refusal("must be true or false");
+    return value;
+  },
+  read: (value) => {
+    if (typeof value !== "boolean") throw new Refusal(`must be true or false, not ${kindOf(value)}`);
+    return value;
+  },
+  write: (value) => value,
+  format: String,
+};
+
+function integer(name: string, least: bigint, most: bigint): OptionType<number> {
+  const refuse = (): never => {
+    throw new Refusal(`must be a whole number${least === 0n ? " not below 0" : ""}`);
+  };
+  const inRange = (value: bigint): number => {
+    if (value < least || value > most) throw new Refusal(`must be from ${least} to ${most}`);
+    return Number(value);
+  };
+  return {
+    name,
+    parse: (given) => {
+      const found = /^([+-]?)(0[xX][0-9a-fA-F]+|0[oO]?[0-7]+|0[bB][01]+|[0-9]+)$/.exec(given);
+      if (!found) return refuse();
+      const digits = /^0[0-7]+$/.test(found[2]!) ? `0o${found[2]!.slice(1)}` : found[2]!;
+      return inRange(found[1] === "-" ? -BigInt(digits) : BigInt(digits));
+    },
+    read: (value) => {
+      if (typeof value !== "number" || !Number.isInteger(value)) throw new Refusal(`must be a whole number, not ${kindOf(value)}`);
+      return inRange(BigInt(value));
+    },
+    write: (value) => value,
+    format: String,
+  };
+}
+
+export const int = integer("int", -(2n ** 53n), 2n ** 53n);
+export const int32 = integer("int32", -(2n ** 31n), 2n ** 31n - 1n);
+export const uint32 = integer("uint32", 0n, 2n ** 32n - 1n);
+export const level: OptionType<number> = { ...uint32, name: "level" };
+
+export const float: OptionType<number> = {
+  name: "float",
+  parse: (given) => {
+    if (!/^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$/.test(given)) throw new Refusal("must be a number");
+    return Number(given);
+  },
+  read: (value) => {
+    if (typeof value !== "number") throw new Refusal(`must be a number, not ${kindOf(value)}`);
+    return value;
+  },
+  write: (value) => value,
+  format: String,
+};
+
+function millis(given: string): number {
+  try {
+    return durationMillis(given);
+  } catch {
+    throw new Refusal("must be a duration such as 300ms, 1m30s or 2h");
+  }
+}
+
+/** Milliseconds; written as text such as `1m30s`. */
+export const duration: OptionType<number> = {
+  name: "duration",
+  parse: millis,
+  read: (value) => millis(typeof value === "string" ? value : "?"),
+  write: (value) => durationOfMillis(value),
+  format: (value) => durationOfMillis(value),
+};
+
+/** Milliseconds; whole nanoseconds in a file, where text is accepted too. */
+export const nanoseconds: OptionType<number> = {
+  ...duration,
+  read: (value) => (typeof value === "number" && Number.isInteger(value) ? value / 1e6 : duration.read(value)),
+  write: (value) => Math.round(value * 1e6),
+};
+
+/** An amount such as `10Mi`, kept as it was written. */
+export const quantity: OptionType<string> = {
+  name: "quantity",
+  parse: checkedQuantity,
+  read: (value) => {
+    if (typeof value !== "string" && typeof value !== "number") throw new Refusal(`must be a quantity such as 10Mi, not ${kindOf(value)}`);
+    return checkedQuantity(String(value));
+  },
+  write: (value) => value,
+  format: (value) => value,
+};
+
+function checkedQuantity(given: string): string {
+  try {
+    parseQuantity(given);
+    return given;
+  } catch {
+    throw new Refusal("must be a quantity such as 512, 10Mi or 1.5G");
+  }
+}
+
+export function oneOf<const V extends string>(...allowed: readonly V[]): OptionType<V> {
+  const pick = (given: unknown): V => {
+    if (!allowed.includes(given as V)) throw new Refusal(`must be ${listed(allowed.map((value) => value || '""'))}`);
+    return given as V;
+  };
+  return { ...text, parse: pick, read: pick } as OptionType<V>;
+}
+
+/** A value that may be left out altogether. */
+export const maybe = <T>(type: OptionType<T>): OptionType<T | undefined> => ({
+  name: type.name,
+  ...(type.bare !== undefined && { bare: type.bare }),
+  parse: type.parse,
+  read: (value) => (value === null ? undefined : type.read(value)),
+  write: (value) => (value === undefined ? undefined : type.write(value)),
+  format: (value) => (value === undefined ? "" : type.format(value)),
+});
+
+/** `a`, `a or b`, `a, b or c`. */
+export const listed = (items: readonly string[]): string => (items.length < 2 ? (items[0] ?? "") : `${items.slice(0, -1).join(", ")} or ${items.at(-1)}`);
+
+export const between =
+  (least: number, most: number): ValueCheck<number> =>
+  (value) =>
+    value < least || value > most ? `must be from ${least} to ${most}` : undefined;
+export const atLeast =
+  (least: number): ValueCheck<number> =>
+  (value) =>
+    value < least ? `must not be below ${least}` : undefined;
+export const above =
+  (bound: number): ValueCheck<number> =>
+  (value) =>
+    value <= bound ? `must be above ${bound}` : undefined;
+/** Milliseconds that are not negative. */
+export const notNegative: ValueCheck<number> = (value) => (value < 0 ? "must not be negative" : undefined);
+export const each =
+  <T>(check: ValueCheck<T>): ValueCheck<readonly T[]> =>
+  (values) => {
+    for (const value of values) {
+      const wrong = check(value);
+      if (wrong) return `${JSON.stringify(value)} ${wrong}`;
+    }
+    return undefined;
+  };
+export { kindOf };

@@ -1,0 +1,37 @@
+// What the operator reads when settings are wrong, and where each value came from when they ask.
+
+import type { OptionSet } from "./option.ts";
+import type { Provenance, Settled } from "./settle.ts";
+
+/** One line per problem, each beginning with `error:`, and a closing line. */
+export function problemText(set: OptionSet, errors: readonly string[]): string {
+  const count = errors.length === 1 ? "one setting is" : `${errors.length} settings are`;
+  return `${errors.map((line) => `error: ${line}\n`).join("")}${set.program} did not start: ${count} wrong (see ${set.program} --help)\n`;
+}
+
+/** `default`, `file config.yaml:12`, `flag --max-pods`. */
+export function provenanceText(source: Provenance): string {
+  switch (source.from) {
+    case "default":
+    case "legacy default":
+      return source.from;
+    case "derived":
+      return `taken from ${source.of}`;
+    case "file":
+      return `file ${source.file}:${source.line}`;
+    case "flag":
+      return `flag ${source.spelled}`;
+  }
+}
+
+/** Every setting, its value and its origin, one per line. */
+export function settledTable(set: OptionSet, settled: Settled<Readonly<Record<string, unknown>>>): string {
+  const rows = set.sections
+    .flatMap(({ options }) => options)
+    .filter(({ name }) => name !== "help" && name !== "version")
+    .map(
+      (option) => [option.flag ? `--${option.flag}` : option.config!, option.type.format(settled.values[option.name]), provenanceText(settled.provenance[option.name]!)] as const,
+    );
+  const widths = [0, 1].map((column) => Math.min(60, Math.max(...rows.map((row) => row[column]!.length))));
+  return rows.map(([name, value, source]) => `${name.padEnd(widths[0]!)}  ${value.padEnd(widths[1]!)}  ${source}\n`).join("");
+}

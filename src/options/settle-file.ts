@@ -1,0 +1,91 @@
+// From the tree of a configuration file to values of options: strict, with file, line and path in every complaint.
+
+import { type ConfigFile, type ConfigNode, lineWithin, plainOf } from "./config-file.ts";
+import { hint } from "./nearest.ts";
+import type { AnyOption, OptionSet } from "./option.ts";
+import { listed } from "./option-type.ts";
+import { Refusal } from "./refusal.ts";
+
+export interface FileValue {
+  readonly option: AnyOption;
+  readonly value: unknown;
+  readonly file: string;
+  readonly line: number;
+  /** The path as the file spells it. */
+  readonly path: string;
+}
+export interface FileReading {
+  readonly values: readonly FileValue[];
+  readonly problems: readonly string[];
+  /** Options whose value in the file is not usable. */
+  readonly failed: readonly AnyOption[];
+}
+
+export function readValues(set: OptionSet, file: ConfigFile): FileReading {
+  const problems = [...file.problems];
+  const values: FileValue[] = [];
+  const failed: AnyOption[] = [];
+  if (!file.root || file.root.is !== "map") return { values, problems, failed };
+  problems.push(...kindProblems(set, file.path, file.root));
+
+  const { leaves, parents } = pathsOf(set);
+  const walk = (node: ConfigNode, prefix: string): void => {
+    if (node.is === "scalar" && node.value === null) return;
+    if (node.is !== "map") {
+      problems.push(`${file.path}:${node.line}: ${prefix}: must be a mapping`);
+      return;
+    }
+    for (const { key, line, value } of node.entries) {
+      const path = prefix ? `${prefix}.${key}` : key;
+      if (path === "apiVersion" || path === "kind") continue;
+      const option = leaves.get(path);
+      if (option) read(option, path, line, value);
+      else if (parents.has(path)) walk(value, path);
+      else problems.push(`${file.path}:${line}: ${path}: unknown field${hint(path, [...leaves.keys(), ...parents])}`);
+    }
+  };
+  const read = (option: AnyOption, path: string, line: number, node: ConfigNode): void => {
+    if (node.is === "scalar" && node.value === null) return;
+    try {
+      values.push({ option, value: option.type.read(plainOf(node)), file: file.path, line, path });
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      failed.push(option);
+      problems.push(`${file.path}:${error.at ? lineWithin(node, error.at) : line}: ${path}${error.at}: ${shown(node, error)}${error.message}`);
+    }
+  };
+  walk(file.root, "");
+  return { values, problems, failed };
+}
+
+const shown = (node: ConfigNode, error: Refusal): string => (error.at === "" && node.is === "scalar" && !error.message.includes(", not ") ? `${JSON.stringify(node.value)} ` : "");
+
+function kindProblems(set: OptionSet, path: string, root: Extract<ConfigNode, { is: "map" }>): string[] {
+  const accepted = set.file ?? [];
+  const field = (name: string) => root.entries.find(({ key }) => key === name);
+  const problems: string[] = [];
+  for (const name of ["apiVersion", "kind"] as const) {
+    const entry = field(name);
+    const value = entry && plainOf(entry.value);
+    const allowed = [...new Set(accepted.map((kind) => kind[name]))];
+    if (!entry || value === null || value === "") problems.push(`${path}:${root.line}: ${name}: is missing; it must be ${listed(allowed)}`);
+    else if (!allowed.includes(value as string)) problems.push(`${path}:${entry.line}: ${name}: ${JSON.stringify(value)} must be ${listed(allowed)}`);
+  }
+  return problems;
+}
+
+/** Every path that may appear, in the documents' and in the dialect's spelling. */
+function pathsOf(set: OptionSet): { leaves: Map<string, AnyOption>; parents: Set<string> } {
+  const leaves = new Map<string, AnyOption>();
+  const parents = new Set<string>();
+  for (const { options } of set.sections) {
+    for (const option of options) {
+      if (!option.config) continue;
+      for (const path of [option.config, set.dialect.spelling.field(option.config)]) {
+        leaves.set(path, option);
+        for (let cut = path.lastIndexOf("."); cut > 0; cut = path.lastIndexOf(".", cut - 1)) parents.add(path.slice(0, cut));
+      }
+    }
+  }
+  return { leaves, parents };
+}

@@ -1,0 +1,214 @@
+// One pass over defaults, configuration files and flags: every setting gets its value and remembers where it came from.
+// All that is wrong is told at once.
+
+import { accessSync, constants } from "node:fs";
+import type { ConfigFile } from "./config-file.ts";
+import { type Gates, type GivenGates, resolveGates } from "./gates.ts";
+import { type GrammarProblem, parseArguments } from "./grammar.ts";
+import { hint } from "./nearest.ts";
+import type { AnyOption, OptionSet, SettingsOf } from "./option.ts";
+import { Refusal } from "./refusal.ts";
+import { readValues } from "./settle-file.ts";
+
+export type Provenance =
+  | { readonly from: "default" }
+  | { readonly from: "legacy default" }
+  | { readonly from: "derived"; readonly of: string }
+  | { readonly from: "file"; readonly file: string; readonly line: number; readonly path: string }
+  | { readonly from: "flag"; readonly spelled: string; readonly text: string };
+
+export interface Settled<S> {
+  readonly values: S;
+  readonly provenance: Readonly<Record<keyof S & string, Provenance>>;
+  readonly gates: Gates;
+  readonly warnings: readonly string[];
+  readonly errors: readonly string[];
+  /** Set when the operator asked for help or for the version instead of a run. */
+  readonly asked?: "help" | "version";
+}
+
+export interface Sources {
+  /** Later files go over earlier ones. */
+  readonly files?: readonly ConfigFile[];
+  readonly readable?: (path: string) => boolean;
+}
+
+export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly string[], sources: Sources = {}): Settled<SettingsOf<O>> {
+  const all = set.sections.flatMap(({ options }) => options as readonly AnyOption[]);
+  const values: Record<string, unknown> = {};
+  const provenance: Record<string, Provenance> = {};
+  const failed = new Set<string>();
+  const warnings: string[] = [];
+  const errors: string[] = [];
+  const files = sources.files ?? [];
+  let gates = noGates;
+
+  for (const option of all) {
+    const legacy = files.length === 0 && option.legacyDefault !== undefined;
+    values[option.name] = legacy ? option.legacyDefault : option.default;
+    provenance[option.name] = { from: legacy ? "legacy default" : "default" };
+  }
+  const isSet = (name: string): boolean => provenance[name]?.from === "file" || provenance[name]?.from === "flag";
+
+  for (const file of files) {
+    const reading = readValues(set, file);
+    errors.push(...reading.problems);
+    for (const option of reading.failed) failed.add(option.name);
+    for (const { option, value, line, path } of reading.values) {
+      values[option.name] = option.type.merge && isSet(option.name) ? option.type.merge(values[option.name], value) : value;
+      provenance[option.name] = { from: "file", file: file.path, line, path };
+    }
+  }
+
+  const asked = applyFlags();
+  if (asked) return done();
+  for (const option of all) {
+    const derived = isSet(option.name) || failed.has(option.name) ? undefined : option.derive?.({ value: (name) => values[name], isSet });
+    if (derived) {
+      values[option.name] = derived.value;
+      provenance[option.name] = { from: "derived", of: derived.from };
+    }
+  }
+  if (set.gates && !failed.has("featureGates")) gates = resolveGates(set.gates, (values["featureGates"] ?? {}) as GivenGates);
+  for (const option of all) {
+    if (!failed.has(option.name)) checkOne(option);
+  }
+  for (const check of set.checks) runCheck(check);
+  return done();
+
+  function done(): Settled<SettingsOf<O>> {
+    return {
+      values: values as SettingsOf<O>,
+      provenance: provenance as Settled<SettingsOf<O>>["provenance"],
+      gates,
+      warnings: [...new Set(warnings)],
+      errors: [...new Set(errors)],
+      ...(asked && { asked }),
+    };
+  }
+
+  function applyFlags(): "help" | "version" | undefined {
+    const names = flagNames(set);
+    const { given, problems } = parseArguments(argv, {
+      resolve: (spelled) => names.get(spelled)?.flag,
+      short: (letter) => all.find((option) => option.short === letter)?.flag,
+      bare: (flag) => names.get(flag)!.type.bare,
+    });
+    let wish: "help" | "version" | undefined;
+    const seen = new Set<string>();
+    for (const { flag, spelled, text } of given) {
+      const option = names.get(flag)!;
+      if (option.deprecated !== undefined && !seen.has(flag)) warnings.push(`Flag ${spelled} has been deprecated, ${option.deprecated}`);
+      try {
+        const again = seen.has(flag);
+        seen.add(flag);
+        const value = again && option.type.append ? option.type.append(values[option.name], text) : option.type.parse(text);
+        const meant = option.fromFlag ? option.fromFlag(value) : value;
+        const below = values[option.name];
+        values[option.name] = !again && option.type.merge && isSet(option.name) ? option.type.merge(below, meant) : meant;
+        provenance[option.name] = { from: "flag", spelled, text: again ? option.type.format(values[option.name]) : text };
+        if (option.name === "help" && value === true) wish = "help";
+        if (option.name === "version" && value !== "false" && wish !== "help") wish = "version";
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        failed.add(option.name);
+        errors.push(`${spelled}=${clip(text)}${option.config ? ` (${set.dialect.spelling.field(option.config)})` : ""}: ${error.message}`);
+      }
+    }
+    errors.push(...problems.map((problem) => grammarText(problem, names, set.retired ?? {})));
+    return wish;
+  }
+
+  function checkOne(option: AnyOption): void {
+    const value = values[option.name];
+    const complain = (message: string): void => {
+      failed.add(option.name);
+      errors.push(`${where(option.name)}: ${message}`);
+    };
+    const wrong = option.check?.(value);
+    if (wrong) return complain(wrong);
+    if (!isSet(option.name)) return;
+    const text = option.type.format(value);
+    const changed = text !== option.type.format(option.default) && (option.legacyDefault === undefined || text !== option.type.format(option.legacyDefault));
+    if (changed && option.notYet !== undefined) return complain(`cannot be used yet: ${option.notYet}`);
+    if (changed && option.gate && !gates.enabled(option.gate)) return complain(`needs the feature gate ${set.dialect.spelling.word(option.gate)}`);
+    if (option.readable) {
+      for (const path of [value].flat() as string[]) {
+        if (path !== "" && !(sources.readable ?? isReadable)(path)) complain(`the file ${path} does not exist or cannot be read`);
+      }
+    }
+  }
+
+  function runCheck(check: OptionSet<O>["checks"][number]): void {
+    // A check that looks at a setting which is already wrong has nothing to add.
+    const guarded = new Proxy(values, {
+      get: (target, name: string) => {
+        if (failed.has(name)) throw new Unusable();
+        return target[name];
+      },
+    });
+    try {
+      check.run(guarded as SettingsOf<O>, (names, message) => void errors.push(`${names.map(where).join(", ")}: ${message}`), {
+        dialect: set.dialect,
+        enabled: (gate) => gates.enabled(gate),
+        isSet,
+        warn: (message) => void warnings.push(message),
+      });
+    } catch (error) {
+      if (!(error instanceof Unusable)) throw error;
+    }
+  }
+
+  /** Names a setting by what the operator wrote: flag and value, or file, line and path. */
+  function where(name: string): string {
+    const option = all.find((candidate) => candidate.name === name)!;
+    const source = provenance[name]!;
+    const path = option.config && set.dialect.spelling.field(option.config);
+    if (source.from === "file") return `${source.file}:${source.line}: ${source.path}: ${clip(JSON.stringify(option.type.write(values[name])))}`;
+    if (source.from === "flag") return `${source.spelled}=${clip(source.text)}${path ? ` (${path})` : ""}`;
+    return option.flag ? `--${option.flag}${path ? ` (${path})` : ""}` : path!;
+  }
+}
+
+class Unusable extends Error {}
+
+const noGates: Gates = { enabled: () => false, all: () => new Map() };
+const clip = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);
+
+function isReadable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Every spelling of every flag. */
+export function flagNames(set: OptionSet): ReadonlyMap<string, AnyOption & { readonly flag: string }> {
+  const names = new Map<string, AnyOption & { readonly flag: string }>();
+  for (const { options } of set.sections) {
+    for (const option of options) {
+      if (!option.flag) continue;
+      const flagged = option as AnyOption & { readonly flag: string };
+      for (const spelled of [option.flag, set.dialect.spelling.flag(option.flag), ...(option.aliases ?? [])]) names.set(spelled, flagged);
+    }
+  }
+  return names;
+}
+
+function grammarText(problem: GrammarProblem, names: ReadonlyMap<string, AnyOption>, retired: Readonly<Record<string, string>>): string {
+  const name = problem.spelled.replace(/^-+/, "");
+  switch (problem.wrong) {
+    case "unknown":
+      return Object.hasOwn(retired, name)
+        ? `${problem.spelled}: this flag is gone; ${retired[name]}`
+        : `${problem.spelled}: there is no such flag${hint(name, names.keys(), (flag) => `--${flag}`)}`;
+    case "no value":
+      return `${problem.spelled}: needs a value, as in ${problem.spelled}=…`;
+    case "not a flag":
+      return `${JSON.stringify(problem.spelled)}: is not a flag; settings are given as --flag=value`;
+    case "syntax":
+      return `${JSON.stringify(problem.spelled)}: is not written as a flag; settings are given as --flag=value`;
+  }
+}
