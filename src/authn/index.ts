@@ -35,3 +35,26 @@ export {
   writePair,
   writePrivate,
 } from "./issue.ts";
+export { type TokenAlgorithm, type TokenKey, publicKeyOf, signingKey, signingKeyOf, verificationKeys, verificationKeysOf } from "./service-account-keys.ts";
+export {
+  type ClusterClaim,
+  type OpenIdDocuments,
+  type OpenIdOptions,
+  type TokenContents,
+  type TokenIssuer,
+  type TokenRef,
+  issueServiceAccountToken,
+  openIdDocuments,
+  openIdMediaTypes,
+  openIdPaths,
+} from "./service-account-token.ts";
+export {
+  type LegacyTokenOptions,
+  type ServiceAccountTokenOptions,
+  type StoredObject,
+  type TokenObjects,
+  legacyServiceAccountTokens,
+  serviceAccountTokens,
+} from "./service-account.ts";
+export { type TokenRequestAnswer, type TokenRequestOptions, answerTokenRequest } from "./token-request.ts";
+export { type SelfSubjectReview, reviewSelf, reviewToken, userInfo } from "./reviews.ts";

@@ -1,0 +1,104 @@
+// Issues service account tokens, and the two documents by which others learn to verify them.
+
+import type { Dialect } from "#dialect";
+import { type TokenKey, publicKeyOf } from "./service-account-keys.ts";
+import { serviceAccountName } from "./user.ts";
+
+/** A name with the identity it had when the token was issued. */
+export interface TokenRef {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** The claim that carries what only this cluster understands. */
+export interface ClusterClaim {
+  readonly namespace?: string;
+  readonly serviceaccount?: Partial<TokenRef>;
+  readonly pod?: Partial<TokenRef>;
+  readonly secret?: Partial<TokenRef>;
+  readonly warnafter?: number;
+}
+
+export interface TokenIssuer {
+  readonly issuer: string;
+  readonly key: TokenKey;
+  readonly dialect: Dialect;
+}
+
+export interface TokenContents {
+  readonly namespace: string;
+  readonly account: TokenRef;
+  readonly audiences: readonly string[];
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly seconds: number;
+  /** The object the token dies with. */
+  readonly pod?: TokenRef | undefined;
+  readonly secret?: TokenRef | undefined;
+  /** After so many seconds the token still works, but its use is noted. */
+  readonly warnAfterSeconds?: number | undefined;
+}
+
+export async function issueServiceAccountToken({ issuer, key, dialect }: TokenIssuer, contents: TokenContents): Promise<string> {
+  const { SignJWT } = await import("jose/jwt/sign");
+  const { namespace, account, pod, secret, warnAfterSeconds } = contents;
+  const issued = Math.floor(contents.now / 1000);
+  const claim: ClusterClaim = {
+    namespace,
+    ...(pod ? { pod: { name: pod.name, uid: pod.uid } } : secret && { secret: { name: secret.name, uid: secret.uid } }),
+    serviceaccount: { name: account.name, uid: account.uid },
+    ...(warnAfterSeconds && { warnafter: issued + warnAfterSeconds }),
+  };
+  const claims = {
+    aud: [...contents.audiences],
+    exp: issued + contents.seconds,
+    iat: issued,
+    iss: issuer,
+    [dialect.data.tokenClaim]: claim,
+    nbf: issued,
+    sub: serviceAccountName(namespace, account.name),
+  };
+  return new SignJWT(claims).setProtectedHeader({ alg: key.algorithm, kid: key.id }).sign(key.key);
+}
+
+export interface OpenIdOptions {
+  readonly issuer: string;
+  /** Where the keys are published; derived from the external address when not given. */
+  readonly jwksUri?: string | undefined;
+  readonly externalAddress: string;
+  readonly keys: readonly TokenKey[];
+}
+
+export interface OpenIdDocuments {
+  /** For `/.well-known/openid-configuration`, as application/json. */
+  readonly configuration: string;
+  /** For `/openid/v1/jwks`, as application/jwk-set+json. */
+  readonly keys: string;
+}
+
+export const openIdPaths = { configuration: "/.well-known/openid-configuration", keys: "/openid/v1/jwks" } as const;
+export const openIdMediaTypes = { configuration: "application/json", keys: "application/jwk-set+json" } as const;
+
+/** The discovery documents; throws saying why when the issuer cannot have any, which does not keep it from issuing. */
+export function openIdDocuments({ issuer, jwksUri, externalAddress, keys }: OpenIdOptions): OpenIdDocuments {
+  const url = URL.canParse(issuer) ? new URL(issuer) : undefined;
+  if (url?.protocol !== "https:") throw new Error(`issuer URL must use https scheme, got: ${issuer}`);
+  if (url.search) throw new Error(`issuer URL may not include a query, got: ${issuer}`);
+  if (url.hash) throw new Error(`issuer URL may not include a fragment, got: ${issuer}`);
+  if (jwksUri && !(URL.canParse(jwksUri) && new URL(jwksUri).protocol === "https:")) throw new Error(`the key set's URL must use https scheme, got: ${jwksUri}`);
+  if (!keys.length) throw new Error("there is no key to publish");
+  const published = keys.map((key) => {
+    const { kty, crv, x, y, n, e } = publicKeyOf(key).key.export({ format: "jwk" });
+    return { use: "sig", kty, kid: key.id, crv, alg: key.algorithm, x, y, n, e };
+  });
+  return {
+    configuration: JSON.stringify({
+      issuer,
+      jwks_uri: jwksUri || `https://${externalAddress}${openIdPaths.keys}`,
+      response_types_supported: ["id_token"],
+      subject_types_supported: ["public"],
+      id_token_signing_alg_values_supported: [...new Set(keys.map(({ algorithm }) => algorithm))].toSorted(),
+    }),
+    keys: JSON.stringify({ keys: published }),
+  };
+}

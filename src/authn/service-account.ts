@@ -1,0 +1,225 @@
+// Verifies service account tokens. Signatures are checked once and remembered; that the account and the bound objects still
+// exist is asked at every request, so that a deleted account is out at once.
+
+import { hash } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import type { Clock } from "#base";
+import type { Dialect } from "#dialect";
+import { BadCredential } from "./authenticator.ts";
+import type { TokenMethod } from "./bearer-token.ts";
+import type { TokenKey } from "./service-account-keys.ts";
+import type { ClusterClaim, TokenRef } from "./service-account-token.ts";
+import { type Identity, type User, serviceAccountGroups, serviceAccountName, splitServiceAccountName } from "./user.ts";
+
+/** What verification needs to know of a stored object. */
+export interface StoredObject {
+  readonly metadata: { readonly uid?: string | undefined; readonly deletionTimestamp?: string | null | undefined; readonly labels?: Readonly<Record<string, string>> | undefined };
+  /** Of a secret; base64. */
+  readonly data?: Readonly<Record<string, string>> | undefined;
+  /** Of a service account. */
+  readonly secrets?: readonly { readonly name?: string | undefined }[] | undefined;
+  /** Of a pod. */
+  readonly spec?: { readonly serviceAccountName?: string | undefined } | undefined;
+}
+type Looked = StoredObject | undefined | Promise<StoredObject | undefined>;
+
+/** Finds the objects that tokens speak of. */
+export interface TokenObjects {
+  serviceAccount(namespace: string, name: string): Looked;
+  pod(namespace: string, name: string): Looked;
+  secret(namespace: string, name: string): Looked;
+}
+
+export interface ServiceAccountTokenOptions {
+  readonly keys: readonly TokenKey[];
+  /** Audiences of this server: implied by tokens that name none. */
+  readonly audiences: readonly string[];
+  readonly objects: TokenObjects;
+  readonly clock: Clock;
+  readonly dialect: Dialect;
+  /** How many verified tokens are remembered. */
+  readonly remember?: number;
+}
+
+interface Claims {
+  readonly [name: string]: unknown;
+  readonly iss?: string;
+  readonly sub?: string;
+  readonly aud?: string | readonly string[];
+  readonly exp?: number;
+  readonly nbf?: number;
+  readonly iat?: number;
+}
+interface Verified {
+  readonly claims: Claims;
+  /** By the audiences asked for, so that a request yields the same object as the one before. */
+  readonly identities: Map<string, Identity>;
+}
+
+/** How far clocks may disagree, in seconds; deletions count this much later too. */
+const leeway = 60;
+const differentAudiences = 32;
+
+/** Tokens that this server or another trusted issuer made by request. */
+export function serviceAccountTokens(options: ServiceAccountTokenOptions & { readonly issuers: readonly string[] }): TokenMethod {
+  const verify = signatures(new Set(options.issuers), options);
+  const { objects, clock, dialect } = options;
+  return {
+    identify: async (token, asked) => {
+      const verified = await verify(token);
+      if (!verified) return undefined;
+      const { claims } = verified;
+      const audiences = sharedAudiences(claims, asked, options.audiences);
+      const seconds = clock.now() / 1000;
+      checkTimes(claims, seconds);
+      const claim = (claims[dialect.data.tokenClaim] ?? {}) as ClusterClaim;
+      const { namespace = "", serviceaccount, pod, secret } = claim;
+      const name = serviceaccount?.name ?? "";
+      const account = await objects.serviceAccount(namespace, name);
+      if (!account) throw new BadCredential(`service account ${namespace}/${name} not found`);
+      if (goneFor(account, seconds)) throw new BadCredential(`service account ${namespace}/${name} has been deleted`);
+      if (account.metadata.uid !== serviceaccount?.uid) throw new BadCredential(`service account ${namespace}/${name} is not the one the token was issued for`);
+      if (secret) checkBound(await objects.secret(namespace, secret.name ?? ""), secret, seconds);
+      if (pod) checkBound(await objects.pod(namespace, pod.name ?? ""), pod, seconds);
+      const extra = pod?.name && pod.uid && { [dialect.names.userExtra.podName]: [pod.name], [dialect.names.userExtra.podUid]: [pod.uid] };
+      const stale = claim.warnafter && seconds > claim.warnafter ? Math.floor(seconds) - claim.warnafter : 0;
+      if (stale) {
+        const annotations = { [dialect.names.audit.staleToken]: `subject: ${claims.sub}, seconds after warning threshold: ${stale}` };
+        return { ...remembered(verified, audiences, () => userOf(namespace, name, account, extra)), annotations };
+      }
+      return remembered(verified, audiences, () => userOf(namespace, name, account, extra));
+    },
+  };
+}
+
+export interface LegacyTokenOptions extends ServiceAccountTokenOptions {
+  /** Whether the secret and the account must still exist. */
+  readonly lookup: boolean;
+  /** Called when a token of a secret was used; at most once a day and secret. */
+  readonly onUse?: ((namespace: string, secret: string, day: string) => void) | undefined;
+}
+
+/** Tokens kept in secrets: they name no audience and never expire. */
+export function legacyServiceAccountTokens(options: LegacyTokenOptions): TokenMethod {
+  const names = options.dialect.names.legacyTokens;
+  const verify = signatures(new Set([names.issuer]), options);
+  const { objects, clock, dialect } = options;
+  return {
+    identify: async (token, asked) => {
+      const verified = await verify(token);
+      if (!verified) return undefined;
+      const { claims } = verified;
+      const audiences = sharedAudiences(claims, asked, options.audiences);
+      const text = (claim: string): string => {
+        const value = claims[claim];
+        if (typeof value !== "string" || value === "") throw new BadCredential(`the token lacks the claim ${claim}`);
+        return value;
+      };
+      const [subject, namespace, secretName, name, uid] = [text("sub"), text(names.namespace), text(names.secret), text(names.account), text(names.accountUid)];
+      const parts = splitServiceAccountName(subject);
+      if (parts?.namespace !== namespace || parts.name !== name) throw new BadCredential("the token's subject is not its service account");
+      const account: StoredObject = { metadata: { uid } };
+      const warnings: string[] = [];
+      if (options.lookup) {
+        const secret = await objects.secret(namespace, secretName);
+        if (!secret || secret.metadata.deletionTimestamp) throw new BadCredential("the token has been invalidated");
+        if (secret.data?.["token"] !== Buffer.from(token).toString("base64")) throw new BadCredential("the token does not match the server's copy");
+        const live = await objects.serviceAccount(namespace, name);
+        if (!live) throw new BadCredential(`service account ${namespace}/${name} not found`);
+        if (live.metadata.deletionTimestamp) throw new BadCredential(`service account ${namespace}/${name} has been deleted`);
+        if (live.metadata.uid !== uid) throw new BadCredential(`service account ${namespace}/${name} is not the one the token was issued for`);
+        if (live.secrets?.some((each) => each.name === secretName)) {
+          warnings.push("Use tokens from the TokenRequest API or manually created secret-based tokens instead of auto-generated secret-based tokens.");
+        }
+        const [today, tomorrow] = [0, 1].map((days) => new Date(clock.now() + days * 86_400_000).toISOString().slice(0, 10)) as [string, string];
+        const lastUsed = secret.metadata.labels?.[dialect.names.labels.legacyTokenLastUsed];
+        if (lastUsed !== today && lastUsed !== tomorrow) options.onUse?.(namespace, secretName, today);
+      }
+      const identity = remembered(verified, audiences, () => userOf(namespace, name, account), { annotations: { [dialect.names.audit.legacyToken]: subject } });
+      return warnings.length ? { ...identity, warnings } : identity;
+    },
+  };
+}
+
+/** Checks signatures and remembers good ones. Says nothing about a token of a foreign issuer. */
+function signatures(issuers: ReadonlySet<string>, { keys, remember = 4096 }: ServiceAccountTokenOptions): (token: string) => Promise<Verified | undefined> {
+  const known = new LRUCache<string, Verified>({ max: remember });
+  return async (token) => {
+    const key = hash("sha256", token, "base64");
+    const before = known.get(key);
+    if (before) return before;
+    const [, payload, , more] = token.split(".");
+    const unverified = payload === undefined || more !== undefined ? undefined : parseJson(payload);
+    if (typeof unverified?.iss !== "string" || !issuers.has(unverified.iss)) return undefined;
+    const claims = await verifiedClaims(token, keys);
+    const verified: Verified = { claims, identities: new Map() };
+    known.set(key, verified);
+    return verified;
+  };
+}
+
+async function verifiedClaims(token: string, keys: readonly TokenKey[]): Promise<Claims> {
+  const { compactVerify } = await import("jose/jws/compact/verify");
+  const id = parseJson(token.split(".", 1)[0]!)?.["kid"];
+  // The key that the token names is tried first, the others after: a token may have been made before key ids were.
+  const ordered = [...keys.filter((key) => key.id === id), ...keys.filter((key) => key.id !== id)];
+  for (const { key, algorithm } of ordered) {
+    try {
+      const algorithms = algorithm === "RS256" ? ["RS256", "RS384", "RS512"] : [algorithm];
+      const { payload } = await compactVerify(token, key, { algorithms });
+      return JSON.parse(Buffer.from(payload).toString()) as Claims;
+    } catch {
+      // Another key may fit.
+    }
+  }
+  throw new BadCredential("the token's signature fits none of the service account keys");
+}
+
+function parseJson(encoded: string): Claims | undefined {
+  if (!/^[\w-]+$/.test(encoded)) return undefined;
+  try {
+    const value: unknown = JSON.parse(Buffer.from(encoded, "base64url").toString());
+    return typeof value === "object" && value !== null ? (value as Claims) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function sharedAudiences(claims: Claims, asked: readonly string[], own: readonly string[]): string[] {
+  const named = claims.aud === undefined ? [] : [claims.aud].flat();
+  const ofToken = named.length ? named : own;
+  const target = asked.length ? asked : own;
+  const shared = ofToken.filter((audience) => target.includes(audience));
+  if (!shared.length && own.length) throw new BadCredential(`token audiences ${JSON.stringify(ofToken)} is invalid for the target audiences ${JSON.stringify(target)}`);
+  return shared;
+}
+
+function checkTimes({ exp, nbf, iat }: Claims, seconds: number): void {
+  if (nbf !== undefined && seconds + leeway < nbf) throw new BadCredential("service account token is not valid yet");
+  if (exp !== undefined && seconds - leeway > exp) throw new BadCredential("service account token has expired");
+  if (iat !== undefined && seconds + leeway < iat) throw new BadCredential("service account token is issued in the future");
+}
+
+function checkBound(object: StoredObject | undefined, ref: Partial<TokenRef>, seconds: number): void {
+  if (!object || goneFor(object, seconds) || object.metadata.uid !== ref.uid) throw new BadCredential("service account token has been invalidated");
+}
+
+const goneFor = ({ metadata: { deletionTimestamp } }: StoredObject, seconds: number): boolean =>
+  Boolean(deletionTimestamp) && Date.parse(deletionTimestamp!) / 1000 < seconds - leeway;
+
+const userOf = (namespace: string, name: string, account: StoredObject, extra?: Record<string, string[]> | ""): User => ({
+  name: serviceAccountName(namespace, name),
+  ...(account.metadata.uid && { uid: account.metadata.uid }),
+  groups: serviceAccountGroups(namespace),
+  ...(extra && { extra }),
+});
+
+function remembered({ identities }: Verified, audiences: readonly string[], user: () => User, more: Partial<Identity> = {}): Identity {
+  const key = audiences.join("\n");
+  let identity = identities.get(key);
+  if (!identity) {
+    if (identities.size >= differentAudiences) identities.clear();
+    identities.set(key, (identity = { user: user(), ...(audiences.length && { audiences }), ...more }));
+  }
+  return identity;
+}

@@ -1,0 +1,99 @@
+// Answers `serviceaccounts/token`: checks the request, binds the token to its object and settles how long it is good.
+
+import type { BoundObjectReference, TokenRequest } from "#api";
+import { badRequest, conflict, type FieldError, invalid, invalidValue, notFound } from "#base";
+import { groupName } from "#dialect";
+import type { StoredObject, TokenObjects } from "./service-account.ts";
+import { type TokenIssuer, issueServiceAccountToken } from "./service-account-token.ts";
+
+export interface TokenRequestOptions {
+  readonly issuer: TokenIssuer;
+  readonly objects: TokenObjects;
+  /** Audiences of this server, used when a request names none. */
+  readonly audiences: readonly string[];
+  /** The longest life of a token; 0 for no limit. */
+  readonly maximumSeconds: number;
+  /** Whether the tokens that agents mount into pods by default get a year, with a note when used past their time. */
+  readonly extend: boolean;
+}
+
+export interface TokenRequestAnswer {
+  readonly body: TokenRequest;
+  readonly warnings: readonly string[];
+}
+
+/** What is asked for by agents for every pod; only this exact lifetime is extended. */
+const mountedTokenSeconds = 3607;
+const extendedSeconds = 365 * 24 * 3600;
+const shortestSeconds = 600;
+const longestSeconds = 2 ** 32;
+
+/** `request` has been decoded and defaulted; `namespace` and `name` are those of the path. `admit` runs between validation and issue. */
+export async function answerTokenRequest(
+  options: TokenRequestOptions,
+  request: TokenRequest,
+  target: { readonly namespace: string; readonly name: string; readonly now: number },
+  admit: (draft: TokenRequest) => Promise<void> = async () => undefined,
+): Promise<TokenRequestAnswer> {
+  const { namespace, name, now } = target;
+  const kind = { group: groupName(options.issuer.dialect, { group: "authentication", branded: true }), kind: "TokenRequest" };
+  const mismatch = (field: string, given: string, what: string): FieldError => invalidValue(`metadata.${field}`, given, `must match the service account ${what} if specified`);
+  const given = request.metadata;
+  if (given.name && given.name !== name) throw invalid(kind, name, [mismatch("name", given.name, "name")]);
+  if (given.namespace && given.namespace !== namespace) throw invalid(kind, name, [mismatch("namespace", given.namespace, "namespace")]);
+
+  const account = await options.objects.serviceAccount(namespace, name);
+  if (!account) throw notFound({ group: "", resource: "serviceaccounts" }, name);
+  const audiences = request.spec.audiences?.length ? request.spec.audiences : [...options.audiences];
+  let seconds = Number(request.spec.expirationSeconds ?? 3600);
+  const draft: TokenRequest = {
+    ...request,
+    metadata: { ...given, name, namespace, creationTimestamp: timestamp(now) },
+    spec: { ...request.spec, audiences, expirationSeconds: seconds },
+  };
+  if (seconds < shortestSeconds) throw invalid(kind, "", [invalidValue("spec.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")]);
+  if (seconds > longestSeconds) throw invalid(kind, "", [invalidValue("spec.expirationSeconds", seconds, "may not specify a duration larger than 2^32 seconds")]);
+  await admit(draft);
+
+  const bound = await boundObject(options.objects, request.spec.boundObjectRef ?? undefined, target);
+  const warnings: string[] = [];
+  if (options.maximumSeconds > 0 && seconds > options.maximumSeconds) {
+    warnings.push(`requested expiration of ${seconds} seconds shortened to ${options.maximumSeconds} seconds`);
+    seconds = options.maximumSeconds;
+  }
+  const extended = options.extend && bound.pod !== undefined && seconds === mountedTokenSeconds && audiences.every((audience) => options.audiences.includes(audience));
+  const token = await issueServiceAccountToken(options.issuer, {
+    namespace,
+    account: { name, uid: account.metadata.uid ?? "" },
+    audiences,
+    now,
+    seconds: extended ? extendedSeconds : seconds,
+    ...bound,
+    ...(extended && { warnAfterSeconds: seconds }),
+  });
+  const body: TokenRequest = { ...draft, spec: { ...draft.spec, expirationSeconds: seconds }, status: { token, expirationTimestamp: timestamp(now + seconds * 1000) } };
+  return { body, warnings };
+}
+
+async function boundObject(
+  objects: TokenObjects,
+  ref: BoundObjectReference | undefined,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): Promise<Partial<Record<"pod" | "secret", { name: string; uid: string }>>> {
+  if (!ref) return {};
+  const { kind = "", apiVersion = "", name: boundName = "", uid } = ref;
+  const type = apiVersion.includes("/") ? undefined : kind;
+  if (type !== "Pod" && type !== "Secret") throw badRequest(`cannot bind token to object of type ${apiVersion}, Kind=${kind}`);
+  const object: StoredObject | undefined = await (type === "Pod" ? objects.pod(namespace, boundName) : objects.secret(namespace, boundName));
+  if (!object) throw notFound({ group: "", resource: type === "Pod" ? "pods" : "secrets" }, boundName);
+  if (type === "Pod" && object.spec?.serviceAccountName !== name) {
+    throw badRequest(`cannot bind token for serviceaccount ${JSON.stringify(name)} to pod running with different serviceaccount name.`);
+  }
+  if (uid && uid !== object.metadata.uid) {
+    const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;
+    throw conflict({ group: "", resource: type }, boundName, why);
+  }
+  return { [type === "Pod" ? "pod" : "secret"]: { name: boundName, uid: object.metadata.uid ?? "" } };
+}
+
+const timestamp = (milliseconds: number): string => `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
