@@ -1,0 +1,195 @@
+// Server-side apply: a configuration is merged into the live object, its manager owns what it names, and what the manager
+// named last time but no longer does is removed unless somebody else owns it.
+
+import { type FieldSet, difference, intersection, isEmptySet, leaf, recursiveDifference, union } from "./field-set.ts";
+import { type Json, type JsonObject, isObject } from "./json-value.ts";
+import { type Conflict, describeConflicts } from "./conflicts.ts";
+import { type ClientSideApply, allowedConflicts, refreshLastApplied } from "./last-applied.ts";
+import {
+  type Managed,
+  type ManagedFieldsEntry,
+  type Manager,
+  decodeManagers,
+  encodeManagers,
+  entriesOf,
+  identityOf,
+  nobody,
+  withManagers,
+  withFields,
+  withoutManagers,
+} from "./managed-fields.ts";
+import { mergeTypeOf } from "./merge-type.ts";
+import { type Conflicting, type Versioned, type Versions, changesByVersion, conflictsOf, fitManagers, inVersion, shiftOwnership, unowned } from "./ownership.ts";
+import { malformed } from "./patch-error.ts";
+import { checkTyped } from "./typed-check.ts";
+import { fieldSetOf } from "./typed-compare.ts";
+import { TypedError } from "./typed-error.ts";
+import { mergeTyped } from "./typed-merge.ts";
+import { removeItems, withNamedFields } from "./typed-remove.ts";
+import { type Write, emptyOf, tracked } from "./update-managers.ts";
+
+export interface Apply extends Write {
+  /** The object as stored, in the applier's version; undefined when it does not exist yet. */
+  readonly live: JsonObject | undefined;
+  /** The applied configuration, as parsed. */
+  readonly patch: JsonObject;
+  /** Whether conflicts are decided in favour of this manager. */
+  readonly force: boolean;
+  /** How tools that apply on the client's side remember what they applied. */
+  readonly clientSideApply?: ClientSideApply | undefined;
+}
+
+export type Applied =
+  | {
+      readonly done: true;
+      /** The object to store, with its managers. It is as the configuration says: still to be decoded and defaulted. */
+      readonly object: JsonObject;
+      readonly managers: readonly ManagedFieldsEntry[];
+      /** Whether anything but the managers differs from the live object. */
+      readonly changed: boolean;
+    }
+  | { readonly done: false; readonly conflicts: readonly Conflict[] };
+
+/** Throws a PatchError when the configuration does not fit the schema. */
+export function apply(request: Apply): Applied {
+  checkPatch(request);
+  const before = managersBefore(request);
+  const outcome = attempt(request, before, request.force);
+  if (!("conflicting" in outcome)) return finished(request, outcome);
+
+  const allowed =
+    request.clientSideApply?.manager === request.manager ? allowedConflicts(request.clientSideApply, mergeTypeOf(request.schema), request.live, request.apiVersion) : undefined;
+  if (allowed === undefined) return { done: false, conflicts: describeConflicts(outcome.conflicting) };
+  const left = outcome.conflicting.map((each) => ({ ...each, fields: difference(each.fields, allowed) })).filter(({ fields }) => !isEmptySet(fields));
+  if (left.length > 0) return { done: false, conflicts: describeConflicts(left) };
+  return finished(request, attempt(request, before, true) as Merged);
+}
+
+function checkPatch({ schema, patch, apiVersion }: Apply): void {
+  if (patch["apiVersion"] !== apiVersion)
+    throw malformed(`Incorrect version specified in apply patch. Specified patch version: ${text(patch["apiVersion"])}, expected: ${apiVersion}`);
+  if ("kind" in schema && schema.kind !== undefined && patch["kind"] !== schema.kind.kind) {
+    throw malformed(`Incorrect kind specified in apply patch. Specified patch kind: ${text(patch["kind"])}, expected: ${schema.kind.kind}`);
+  }
+  const metadata = patch["metadata"];
+  if (isObject(metadata) && (metadata["managedFields"] ?? null) !== null) throw malformed("metadata.managedFields must be nil");
+  try {
+    checkTyped(mergeTypeOf(schema), patch);
+  } catch (error) {
+    if (error instanceof TypedError) throw malformed(`failed to create typed patch object (${nameOf(patch)}): ${error.message}`);
+    throw error;
+  }
+}
+
+function nameOf(object: JsonObject): string {
+  const metadata = isObject(object["metadata"]) ? object["metadata"] : {};
+  const version = text(object["apiVersion"]);
+  return `${text(metadata["namespace"])}/${text(metadata["name"])}; ${version.includes("/") ? version : `/${version}`}, Kind=${text(object["kind"])}`;
+}
+
+const text = (value: Json | undefined): string => (typeof value === "string" ? value : "");
+
+/** The managers there are. Fields of an object that nobody tracked so far belong to a stand-in. */
+function managersBefore(request: Apply): Managed {
+  const { live } = request;
+  if (live === undefined) return nobody;
+  const managed = decodeManagers(entriesOf(live) ?? []);
+  if (managed.managers.size > 0) return managed;
+  return fitting(request, "live", () => tracked({ ...request, live: undefined, next: live, manager: "before-first-apply" }, nobody));
+}
+
+function fitting<T>(request: Apply, what: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof TypedError) throw malformed(`failed to create typed ${what} object (${nameOf(request.patch)}): ${error.message}`);
+    throw error;
+  }
+}
+
+interface Merged {
+  readonly object: JsonObject;
+  readonly managed: Managed;
+  readonly changed: boolean;
+}
+
+function attempt(request: Apply, before: Managed, force: boolean): Merged | { readonly conflicting: readonly Conflicting[] } {
+  const { apiVersion, patch, now } = request;
+  const versions: Versions = { convert: request.convert, resetFields: request.resetFields };
+  const type = mergeTypeOf(request.schema);
+  const live: Versioned = { apiVersion, type, object: request.live === undefined ? emptyOf(request.schema) : withoutManagers(request.live) };
+  const merged: Versioned = { ...live, object: fitting(request, "live", () => mergeTyped(type, live.object, patch) as JsonObject) };
+
+  const applier: Manager = { name: request.manager, operation: "Apply", apiVersion, subresource: request.subresource ?? "", fields: leaf };
+  const identity = identityOf(applier);
+  const managers = fitManagers(before.managers, live, versions);
+  const last = managers.get(identity);
+  const named = fieldSetOf(type, patch);
+  const reset = request.resetFields?.[apiVersion];
+  managers.set(identity, withFields(applier, reset === undefined ? named : recursiveDifference(named, reset)));
+
+  const object = prune(merged, managers, last, versions);
+  const changesIn = changesByVersion(live, { ...live, object }, versions);
+  if (!force) {
+    const conflicting = conflictsOf(managers, identity, changesIn);
+    if (conflicting.length > 0) return { conflicting };
+  }
+  const { changed, removed } = changesIn(apiVersion)!;
+  const shifted = shiftOwnership(managers, identity, (version) => changesIn(version));
+  settleApplier(shifted, identity, managers.get(identity)!);
+  const same = isEmptySet(changed) && isEmptySet(removed);
+  const times = same ? before.times : new Map(before.times).set(identity, now);
+  return { object: same ? live.object : object, managed: { managers: shifted, times }, changed: !same };
+}
+
+// The applier owns what it named, minus what nobody owns.
+function settleApplier(managers: Map<string, Manager>, identity: string, applier: Manager): void {
+  const fields = difference(applier.fields, unowned);
+  if (isEmptySet(fields)) managers.delete(identity);
+  else managers.set(identity, withFields(applier, fields));
+}
+
+function finished(request: Apply, { object, managed, changed }: Merged): Applied {
+  const managers = encodeManagers(managed);
+  const refreshed = request.clientSideApply === undefined ? object : refreshLastApplied(request.clientSideApply, request.manager, object, request.patch);
+  return { done: true, object: withManagers(refreshed, managers), managers, changed: changed || refreshed !== object };
+}
+
+/** Removes what the manager applied last time and not this time, if no other manager has it. */
+function prune(merged: Versioned, managers: ReadonlyMap<string, Manager>, last: Manager | undefined, versions: Versions): JsonObject {
+  if (last === undefined || isEmptySet(last.fields)) return merged.object;
+  const then = inVersion(merged, last.apiVersion, versions);
+  if (then === undefined) return merged.object;
+  const lastNamed = withNamedFields(then.type, last.fields);
+  const stripped: Versioned = { ...then, object: without(then, lastNamed) };
+  const restored = restoreOwned(then, stripped, managers, versions);
+  const back = inVersion(restored, then.apiVersion, versions);
+  if (back === undefined) return merged.object;
+  const gone = difference(allFields(then), allFields(back));
+  const result = inVersion({ ...then, object: without(then, intersection(gone, lastNamed)) }, merged.apiVersion, versions);
+  return result?.object ?? merged.object;
+}
+
+/** Puts back whatever a manager still owns, in each version that has managers, beginning with that of the object. */
+function restoreOwned(merged: Versioned, stripped: Versioned, managers: ReadonlyMap<string, Manager>, versions: Versions): Versioned {
+  const owned = new Map<string, FieldSet>([[merged.apiVersion, leaf]]);
+  for (const { apiVersion, fields } of managers.values()) owned.set(apiVersion, union(owned.get(apiVersion) ?? leaf, fields));
+  let current = merged;
+  let result = stripped;
+  for (const [apiVersion, fields] of owned) {
+    if (isEmptySet(fields)) continue;
+    const whole = inVersion(current, apiVersion, versions);
+    const rest = inVersion(result, apiVersion, versions);
+    if (whole === undefined || rest === undefined) continue;
+    current = whole;
+    result = { ...whole, object: without(whole, difference(allFields(whole), union(allFields(rest), withNamedFields(whole.type, fields)))) };
+  }
+  return result;
+}
+
+const allFields = ({ type, object }: Versioned): FieldSet => withNamedFields(type, fieldSetOf(type, object));
+
+function without({ type, object }: Versioned, fields: FieldSet): JsonObject {
+  const result = removeItems(type, object, fields);
+  return isObject(result) ? result : {};
+}

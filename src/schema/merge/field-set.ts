@@ -1,0 +1,237 @@
+// A set of field paths. It is the FieldsV1 object itself: keys are path elements in their order, `.` marks a node that is in
+// the set although it has children, and a node without children is in the set.
+//
+//   { "f:spec": { "f:replicas": {}, "f:template": { ".": {}, "f:spec": {} } } }   = .spec.replicas .spec.template .spec.template.spec
+//
+// Sets are never changed; an operation gives back its first operand when that is the answer.
+
+import type { Json } from "./json-value.ts";
+import { isEmptyObject, isObject } from "./json-value.ts";
+import { type FieldPath, compareElements, parseElement } from "./path-element.ts";
+
+export interface FieldSet {
+  readonly [element: string]: FieldSet;
+}
+export type MutableFieldSet = Record<string, FieldSet>;
+
+/** A node in the set without children; as a root, the empty set. */
+export const leaf: FieldSet = Object.freeze({});
+
+export function isEmptySet(set: FieldSet): boolean {
+  for (const element in set) if (element !== ".") return false;
+  return true;
+}
+
+const isLeaf = (node: FieldSet): boolean => {
+  if (node === leaf) return true;
+  for (const _ in node) return false;
+  return true;
+};
+
+/** Whether the node itself is in the set, whatever its children are. */
+export const isMember = (node: FieldSet): boolean => node["."] !== undefined || isLeaf(node);
+
+/** Starts a node; give it its children in order, then `finish` it. */
+export const start = (member: boolean): MutableFieldSet => (member ? { ".": leaf } : {});
+
+/** The node as finished: a leaf when only itself is in the set, undefined when nothing is. */
+export function finish(node: MutableFieldSet): FieldSet | undefined {
+  let member = false;
+  for (const element in node) {
+    if (element !== ".") return node;
+    member = true;
+  }
+  return member ? leaf : undefined;
+}
+
+export function fieldSetOfPaths(paths: Iterable<FieldPath>): FieldSet {
+  let set = leaf;
+  for (const path of paths) if (path.length > 0) set = union(set, single(path));
+  return set;
+}
+
+function single(path: FieldPath): FieldSet {
+  let node = leaf;
+  for (let i = path.length - 1; i >= 0; i--) node = { [path[i]!]: node };
+  return node;
+}
+
+export function hasPath(set: FieldSet, path: FieldPath): boolean {
+  let node: FieldSet | undefined = set;
+  for (const element of path) {
+    node = node[element];
+    if (node === undefined) return false;
+  }
+  return path.length > 0 && isMember(node);
+}
+
+export function sameSets(a: FieldSet, b: FieldSet): boolean {
+  if (a === b) return true;
+  let count = 0;
+  for (const element in a) {
+    const other = b[element];
+    if (other === undefined || !sameSets(a[element]!, other)) return false;
+    count++;
+  }
+  for (const _ in b) count--;
+  return count === 0;
+}
+
+/** Every path in the set: those of a level first, then those below. */
+export function pathsOf(set: FieldSet): FieldPath[] {
+  const paths: FieldPath[] = [];
+  const visit = (node: FieldSet, prefix: FieldPath): void => {
+    const below: [FieldSet, FieldPath][] = [];
+    for (const element in node) {
+      if (element === ".") continue;
+      const child = node[element]!;
+      const path = [...prefix, element];
+      if (isMember(child)) paths.push(path);
+      if (!isLeaf(child)) below.push([child, path]);
+    }
+    for (const [child, path] of below) visit(child, path);
+  };
+  visit(set, []);
+  return paths;
+}
+
+export const union = (a: FieldSet, b: FieldSet): FieldSet => (isEmptySet(b) ? a : isEmptySet(a) ? b : unionNodes(a, b, false));
+
+function unionNodes(a: FieldSet, b: FieldSet, member: boolean): FieldSet {
+  if (a === b) return a;
+  if (adds(a, b)) return mergeInOrder(a, b, member);
+  return member ? marked(a) : a;
+}
+
+// Whether b has anything that a lacks.
+function adds(a: FieldSet, b: FieldSet): boolean {
+  for (const element in b) {
+    const mine = a[element];
+    if (mine === undefined) return true;
+    const theirs = b[element]!;
+    if (mine !== theirs && ((isMember(theirs) && !isMember(mine)) || adds(mine, theirs))) return true;
+  }
+  return false;
+}
+
+function mergeInOrder(a: FieldSet, b: FieldSet, member: boolean): FieldSet {
+  const result = start(member);
+  const left = elementsOf(a);
+  const right = elementsOf(b);
+  let i = 0;
+  let j = 0;
+  while (i < left.length || j < right.length) {
+    const order = i === left.length ? 1 : j === right.length ? -1 : compareElements(left[i]!, right[j]!);
+    if (order < 0) result[left[i]!] = a[left[i++]!]!;
+    else if (order > 0) result[right[j]!] = b[right[j++]!]!;
+    else {
+      const element = left[i++]!;
+      j++;
+      result[element] = unionChild(a[element]!, b[element]!);
+    }
+  }
+  return result;
+}
+
+function unionChild(a: FieldSet, b: FieldSet): FieldSet {
+  if (a === b) return a;
+  if (isLeaf(b)) return isLeaf(a) ? a : marked(a);
+  if (isLeaf(a)) return marked(b);
+  return unionNodes(a, b, isMember(a) || isMember(b));
+}
+
+/** The node with children, itself in the set. */
+const marked = (node: FieldSet): FieldSet => (node["."] === undefined ? { ".": leaf, ...node } : node);
+
+function elementsOf(set: FieldSet): string[] {
+  const elements: string[] = [];
+  for (const element in set) if (element !== ".") elements.push(element);
+  return elements;
+}
+
+/** What is in both. */
+export const intersection = (a: FieldSet, b: FieldSet): FieldSet => combine(a, b, false, intersectChild, dropped) ?? leaf;
+
+function intersectChild(a: FieldSet, b: FieldSet): FieldSet | undefined {
+  return combine(a, b, isMember(a) && isMember(b), intersectChild, dropped);
+}
+
+/** What is in a and not in b. A parent in b takes away only itself, not its children. */
+export const difference = (a: FieldSet, b: FieldSet): FieldSet => (isEmptySet(b) ? a : (combine(a, b, false, differChild, kept) ?? leaf));
+
+function differChild(a: FieldSet, b: FieldSet): FieldSet | undefined {
+  return combine(a, b, isMember(a) && !isMember(b), differChild, kept);
+}
+
+/** What is in a, without the paths in b and everything below them. */
+export const recursiveDifference = (a: FieldSet, b: FieldSet): FieldSet => (isEmptySet(b) ? a : (combine(a, b, false, cutChild, kept) ?? leaf));
+
+function cutChild(a: FieldSet, b: FieldSet): FieldSet | undefined {
+  return isMember(b) ? undefined : combine(a, b, isMember(a), cutChild, kept);
+}
+
+type Combine = (a: FieldSet, b: FieldSet) => FieldSet | undefined;
+
+const kept = true;
+const dropped = false;
+
+/** Goes through a's children: those that b has too are combined, the others kept or dropped. */
+function combine(a: FieldSet, b: FieldSet, member: boolean, both: Combine, keep: boolean): FieldSet | undefined {
+  const result = start(member);
+  let changed = member !== (a["."] !== undefined);
+  for (const element in a) {
+    if (element === ".") continue;
+    const mine = a[element]!;
+    const theirs = b[element];
+    const outcome = theirs === undefined ? (keep ? mine : undefined) : both(mine, theirs);
+    if (outcome !== mine) changed = true;
+    if (outcome !== undefined) result[element] = outcome;
+  }
+  return changed || isLeaf(a) ? finish(result) : a;
+}
+
+/** Reads FieldsV1. Elements of unknown type are left out; throws when the object is no field set. */
+export function parseFieldSet(fields: Json | undefined): FieldSet {
+  if (fields === undefined || fields === null) return leaf;
+  const set = parseNode(fields, true);
+  return set === undefined || isEmptySet(set) ? leaf : set;
+}
+
+function parseNode(node: Json, root: boolean): FieldSet | undefined {
+  if (!isObject(node)) throw new SyntaxError("a field set must be made of objects");
+  if (isCanonical(node)) return root && node["."] !== undefined ? withoutMark(node as FieldSet) : (node as FieldSet);
+  const children = new Map<string, FieldSet>();
+  for (const key in node) {
+    if (key === ".") continue;
+    const element = parseElement(key);
+    if (element === undefined) continue;
+    const child = parseNode(node[key]!, false)!;
+    const before = children.get(element);
+    children.set(element, before === undefined ? child : unionChild(before, child));
+  }
+  const result = start(!root && ("." in node || children.size === 0));
+  for (const element of [...children.keys()].sort(compareElements)) result[element] = children.get(element)!;
+  return finish(result) ?? leaf;
+}
+
+function withoutMark(set: FieldSet): FieldSet {
+  const { ".": _, ...rest } = set;
+  return rest;
+}
+
+// Whether a node can be used as it is: known elements, spelled and ordered as we write them.
+function isCanonical(node: { readonly [key: string]: Json }): boolean {
+  let last: string | undefined;
+  for (const key in node) {
+    const child = node[key];
+    if (!isObject(child) || !isCanonical(child)) return false;
+    if (key === ".") {
+      if (last !== undefined || !isEmptyObject(child)) return false;
+    } else {
+      if (parseElement(key) !== key) return false;
+      if (last !== undefined && last !== "." && compareElements(last, key) >= 0) return false;
+    }
+    last = key;
+  }
+  return last !== ".";
+}

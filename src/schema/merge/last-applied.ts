@@ -1,0 +1,73 @@
+// Meeting point with tools that apply on the client's side and keep the last configuration in an annotation: their fields may
+// be taken over without a conflict, and the annotation is kept up to date for them.
+
+import { type FieldSet, difference } from "./field-set.ts";
+import { type Json, type JsonObject, isObject, withKey, withoutKey } from "./json-value.ts";
+import type { MergeType } from "./merge-type.ts";
+import { canonicalJson } from "./path-element.ts";
+import { checkTyped } from "./typed-check.ts";
+import { compareTyped, fieldSetOf } from "./typed-compare.ts";
+import { TypedError } from "./typed-error.ts";
+
+export interface ClientSideApply {
+  /** The manager that may take over from itself. */
+  readonly manager: string;
+  readonly annotation: string;
+}
+
+/** The most bytes that all annotations of an object may have. */
+const mostAnnotationBytes = 256 * 1024;
+
+/** Fields that are as the tool last applied them; undefined when it left no usable note. */
+export function allowedConflicts({ annotation }: ClientSideApply, type: MergeType, live: JsonObject | undefined, apiVersion: string): FieldSet | undefined {
+  const note = annotationsOf(live)?.[annotation];
+  if (live === undefined || typeof note !== "string" || note === "") return undefined;
+  const last = parsed(note);
+  if (!isObject(last) || last["apiVersion"] !== apiVersion) return undefined;
+  try {
+    checkTyped(type, last);
+    const { added, modified, removed } = compareTyped(type, last, live);
+    return difference(difference(difference(fieldSetOf(type, last), modified), added), removed);
+  } catch (error) {
+    if (error instanceof TypedError) return undefined;
+    throw error;
+  }
+}
+
+function parsed(note: string): Json | undefined {
+  try {
+    return JSON.parse(note) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The object with its note, if it has one, saying what the tool applied now. */
+export function refreshLastApplied({ manager, annotation }: ClientSideApply, applier: string, object: JsonObject, patch: JsonObject): JsonObject {
+  const annotations = annotationsOf(object);
+  const note = annotations?.[annotation];
+  if (applier !== manager || annotations === undefined || typeof note !== "string" || note === "") return object;
+  const fresh = `${canonicalJson(withoutNote(patch, annotation))}\n`;
+  if (fresh === note) return object;
+  const changed = withKey(annotations, annotation, fresh);
+  return withAnnotations(object, annotationBytes(changed) > mostAnnotationBytes ? withoutKey(annotations, annotation) : changed);
+}
+
+function withoutNote(patch: JsonObject, annotation: string): JsonObject {
+  const annotations = annotationsOf(patch);
+  return annotations === undefined ? patch : withAnnotations(patch, withoutKey(annotations, annotation));
+}
+
+function annotationsOf(object: JsonObject | undefined): JsonObject | undefined {
+  const metadata = object?.["metadata"];
+  const annotations = isObject(metadata) ? metadata["annotations"] : undefined;
+  return isObject(annotations) ? annotations : undefined;
+}
+
+const withAnnotations = (object: JsonObject, annotations: JsonObject): JsonObject => ({ ...object, metadata: { ...(object["metadata"] as JsonObject), annotations } });
+
+function annotationBytes(annotations: JsonObject): number {
+  let size = 0;
+  for (const key in annotations) size += Buffer.byteLength(key) + Buffer.byteLength(String(annotations[key]));
+  return size;
+}

@@ -1,0 +1,46 @@
+// The items of sets and keyed lists, told apart by their path element.
+
+import { type Json, isList, isObject, own } from "./json-value.ts";
+import type { ListType } from "./merge-type.ts";
+import { type PathElement, compareElements, elementText, indexElement, keyElement, valueElement } from "./path-element.ts";
+import { TypedError } from "./typed-error.ts";
+
+/** The element of one item. Throws a TypedError when the item cannot be told apart from others. */
+export function itemElement(type: ListType, item: Json, index: number): PathElement {
+  if (type.relation === "keyed") return keyedElement(type, item, index);
+  if (type.relation === "atomic") return indexElement(index);
+  if (item === null) throw fault(index, "associative list without keys has an element that's an explicit null");
+  if (isList(item)) throw fault(index, "not supported: associative list with lists as elements");
+  if (isObject(item)) throw fault(index, "associative list without keys has an element that's a map type");
+  return valueElement(item);
+}
+
+function keyedElement({ keys, of }: ListType, item: Json, index: number): PathElement {
+  if (item === null) throw fault(index, "associative list with keys may not have a null element");
+  if (!isObject(item)) throw fault(index, "associative list with keys may not have non-map elements");
+  const values: Json[] = [];
+  for (const key of keys) {
+    const value = own(item, key) ?? (of.is === "struct" ? of.byName.get(key)?.keyDefault : undefined);
+    if (value === undefined) throw fault(index, `associative list with keys has an element that omits key field "${key}" (and doesn't have default value)`);
+    values.push(value);
+  }
+  return keyElement(keys, values);
+}
+
+const fault = (index: number, message: string): TypedError => new TypedError([{ path: "", message: `element ${index}: ${message}` }]);
+
+/** The items by element, in list order. Throws a TypedError on duplicates. */
+export function itemsByElement(type: ListType, items: readonly Json[]): ReadonlyMap<PathElement, Json> {
+  const found = new Map<PathElement, Json>();
+  for (let i = 0; i < items.length; i++) {
+    const element = itemElement(type, items[i]!, i);
+    if (found.has(element)) throw new TypedError([{ path: "", message: `duplicate entries for key ${elementText(element)}` }]);
+    found.set(element, items[i]!);
+  }
+  return found;
+}
+
+export const noItems: ReadonlyMap<PathElement, Json> = new Map();
+
+/** Elements in the order of field sets. */
+export const sortedElements = (elements: Iterable<PathElement>): PathElement[] => [...elements].sort(compareElements);

@@ -1,0 +1,140 @@
+// The managers of an object: who wrote which fields, how, through which subresource, and when. `metadata.managedFields` holds
+// them as a list; here they are a map by identity, since an applier keeps its entry across API versions and an updater does not.
+
+import { type FieldSet, parseFieldSet } from "./field-set.ts";
+import { type Json, type JsonObject, isEmptyObject, isList, isObject } from "./json-value.ts";
+import { compareText } from "./path-element.ts";
+
+export type Operation = "Apply" | "Update";
+
+export interface ManagedFieldsEntry {
+  readonly manager?: string;
+  readonly operation?: string;
+  readonly apiVersion?: string;
+  readonly time?: string | null;
+  readonly fieldsType?: string;
+  readonly fieldsV1?: FieldSet | JsonObject | null;
+  readonly subresource?: string;
+}
+
+export interface Manager {
+  readonly name: string;
+  readonly operation: Operation;
+  readonly apiVersion: string;
+  readonly subresource: string;
+  readonly fields: FieldSet;
+  /** The entry it was read from, while nothing but its time may have changed. */
+  readonly entry?: ManagedFieldsEntry;
+}
+
+/** By identity. Times are kept beside the managers: an entry that vanishes and returns in one operation keeps its time. */
+export interface Managed {
+  readonly managers: ReadonlyMap<string, Manager>;
+  readonly times: ReadonlyMap<string, string>;
+}
+
+export const nobody: Managed = { managers: new Map(), times: new Map() };
+
+/** What makes two entries the same manager: the version counts for updates only. */
+export function identityOf({ name, operation, apiVersion, subresource }: Omit<Manager, "fields" | "entry">): string {
+  const version = operation === "Apply" || apiVersion === "" ? "" : `,"apiVersion":${JSON.stringify(apiVersion)}`;
+  return `{${name === "" ? "" : `"manager":${JSON.stringify(name)},`}"operation":"${operation}"${version}${subresource === "" ? "" : `,"subresource":${JSON.stringify(subresource)}`}}`;
+}
+
+/** Reads `metadata.managedFields`. Throws a SyntaxError that names what is wrong with an entry. */
+export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managed {
+  const managers = new Map<string, Manager>();
+  const times = new Map<string, string>();
+  entries.forEach((entry, i) => {
+    const { operation, apiVersion, fieldsType } = entry;
+    if (operation !== "Apply" && operation !== "Update") throw new SyntaxError("operation must be `Apply` or `Update`");
+    if (apiVersion === undefined || apiVersion === "") throw new SyntaxError("apiVersion must not be empty");
+    if (fieldsType === undefined || fieldsType === "") throw new SyntaxError(`missing fieldsType in managed fields entry ${i}`);
+    if (fieldsType !== "FieldsV1") throw new SyntaxError(`invalid fieldsType ${JSON.stringify(fieldsType)} in managed fields entry ${i}`);
+    const fields = parseFieldSet(entry.fieldsV1);
+    const manager = { name: entry.manager ?? "", operation, apiVersion, subresource: entry.subresource ?? "", fields, entry } as const;
+    const identity = identityOf(manager);
+    managers.set(identity, manager);
+    if (entry.time !== undefined && entry.time !== null) times.set(identity, entry.time);
+    else times.delete(identity);
+  });
+  return { managers, times };
+}
+
+/** The list as stored: appliers first, then by time, name, version and subresource. */
+export function encodeManagers({ managers, times }: Managed): readonly ManagedFieldsEntry[] {
+  const entries: ManagedFieldsEntry[] = [];
+  for (const [identity, manager] of managers) entries.push(encode(manager, times.get(identity)));
+  return entries.length > 1 ? entries.sort(compareEntries) : entries;
+}
+
+function encode({ name, operation, apiVersion, subresource, fields, entry }: Manager, time: string | undefined): ManagedFieldsEntry {
+  if (entry !== undefined && entry.fieldsV1 === fields && (entry.time ?? undefined) === time) return entry;
+  return {
+    ...(name === "" ? {} : { manager: name }),
+    operation,
+    apiVersion,
+    ...(time === undefined ? {} : { time }),
+    fieldsType: "FieldsV1",
+    fieldsV1: fields,
+    ...(subresource === "" ? {} : { subresource }),
+  };
+}
+
+function compareEntries(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
+  return (
+    compareText(a.operation ?? "", b.operation ?? "") ||
+    secondsOf(a.time) - secondsOf(b.time) ||
+    compareText(a.manager ?? "", b.manager ?? "") ||
+    compareText(a.apiVersion ?? "", b.apiVersion ?? "") ||
+    compareText(a.subresource ?? "", b.subresource ?? "")
+  );
+}
+
+export const secondsOf = (time: string | null | undefined): number => (time === undefined || time === null ? 0 : Math.floor(Date.parse(time) / 1000));
+
+export const withFields = (manager: Manager, fields: FieldSet): Manager => (fields === manager.fields ? manager : { ...manager, fields });
+
+/** The entries of an object; undefined when it has none. */
+export function entriesOf(object: JsonObject | undefined): readonly ManagedFieldsEntry[] | undefined {
+  const metadata = object?.["metadata"];
+  const entries = isObject(metadata) ? metadata["managedFields"] : undefined;
+  return isList(entries) ? (entries as readonly unknown[] as readonly ManagedFieldsEntry[]) : undefined;
+}
+
+/** The object with these entries; without any, it has no such field. */
+export function withManagers(object: JsonObject, entries: readonly ManagedFieldsEntry[]): JsonObject {
+  if (entriesOf(object) === entries) return object;
+  const bare = withoutManagers(object);
+  if (entries.length === 0) return bare;
+  const metadata = isObject(bare["metadata"]) ? bare["metadata"] : {};
+  return { ...bare, metadata: { ...metadata, managedFields: entries as readonly unknown[] as readonly Json[] } };
+}
+
+export function withoutManagers(object: JsonObject): JsonObject {
+  const metadata = object["metadata"];
+  if (!isObject(metadata) || !("managedFields" in metadata)) return object;
+  const { managedFields: _, ...rest } = metadata;
+  return { ...object, metadata: rest };
+}
+
+/** Whether a client asks to forget all managers: an empty list, or one entry that says nothing. */
+export function asksForReset(entries: readonly ManagedFieldsEntry[] | undefined): boolean {
+  if (entries === undefined) return false;
+  if (entries.length === 0) return true;
+  return entries.length === 1 && isObject(entries[0]) && isEmptyObject(entries[0]);
+}
+
+/** Throws a SyntaxError when the entries are not valid. */
+export const checkManagers = (entries: readonly ManagedFieldsEntry[]): void => void decodeManagers(entries);
+
+/** The managers an object has; none when they cannot be read. */
+export function managersOrNone(entries: readonly ManagedFieldsEntry[] | undefined): Managed {
+  if (entries === undefined || entries.length === 0) return nobody;
+  try {
+    return decodeManagers(entries);
+  } catch (error) {
+    if (error instanceof SyntaxError) return nobody;
+    throw error;
+  }
+}

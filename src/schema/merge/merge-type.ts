@@ -1,0 +1,170 @@
+// What server-side apply needs to know of a schema, compiled once: which values have one owner, which lists are sets or maps,
+// and by what their items are told apart. Custom kinds without a declaration make theirs from their own schema.
+
+import type { Field, Message, Scalar, Shape } from "../shape.ts";
+import type { Json } from "./json-value.ts";
+import { jsonFields, resolved } from "./message-fields.ts";
+import { fieldElement } from "./path-element.ts";
+
+export type MergeType = ScalarType | StructType | MapType | ListType | AnyType;
+
+export interface ScalarType {
+  readonly is: "scalar";
+  readonly of: "string" | "number" | "boolean" | "anything";
+}
+export interface StructType {
+  readonly is: "struct";
+  readonly atomic: boolean;
+  /** Sorted by name. */
+  readonly fields: readonly StructField[];
+  readonly byName: ReadonlyMap<string, StructField>;
+  /** The type of fields that are not declared; undefined refuses them. */
+  readonly others?: MergeType;
+}
+export interface StructField {
+  readonly name: string;
+  readonly element: string;
+  readonly type: MergeType;
+  /** Stands in for the field where it is a key of a list item that lacks it. */
+  readonly keyDefault?: Json;
+}
+export interface MapType {
+  readonly is: "map";
+  readonly atomic: boolean;
+  readonly of: MergeType;
+}
+export interface ListType {
+  readonly is: "list";
+  readonly relation: "atomic" | "set" | "keyed";
+  /** Sorted. */
+  readonly keys: readonly string[];
+  readonly of: MergeType;
+}
+/** Any JSON: objects are owned key by key, lists as a whole. */
+export interface AnyType {
+  readonly is: "any";
+}
+
+export const anyType: AnyType = { is: "any" };
+
+const compiled = new WeakMap<Message, StructType>();
+
+/** The merge type of a schema, made on first ask. */
+export function mergeTypeOf(schema: Message | MergeType): MergeType {
+  return "is" in schema ? schema : structOf(schema);
+}
+
+/** Builds a struct type by hand, for schemas that are not declarations. */
+export function structType(
+  fields: Readonly<Record<string, { readonly type: MergeType; readonly keyDefault?: Json }>>,
+  more: { readonly atomic?: boolean; readonly others?: MergeType } = {},
+): StructType {
+  const list = Object.entries(fields).map(([name, field]): StructField => ({ name, element: fieldElement(name), ...field }));
+  return { is: "struct", atomic: more.atomic ?? false, ...indexed(list), ...(more.others === undefined ? {} : { others: more.others }) };
+}
+
+function indexed(fields: StructField[]): Pick<StructType, "fields" | "byName"> {
+  fields.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { fields, byName: new Map(fields.map((field) => [field.name, field])) };
+}
+
+function structOf(message: Message): StructType {
+  const known = compiled.get(message);
+  if (known !== undefined) return known;
+  // Entered before its fields are known, so that a message may contain itself.
+  const type = { is: "struct", atomic: message.more.atomic ?? false, fields: [] as StructField[], byName: new Map<string, StructField>() } as const;
+  compiled.set(message, type);
+  for (const [name, field] of jsonFields(message)) type.fields.push(fieldOf(name, field));
+  type.fields.sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const field of type.fields) type.byName.set(field.name, field);
+  return type;
+}
+
+function fieldOf(name: string, field: Field): StructField {
+  const keyDefault = keyDefaultOf(field);
+  return { name, element: fieldElement(name), type: fieldTypeOf(field), ...(keyDefault === undefined ? {} : { keyDefault }) };
+}
+
+function fieldTypeOf(field: Field): MergeType {
+  const shape = resolved(field.shape);
+  if (shape.shape === "list") return listOf(shape.of, field);
+  const type = typeOf(shape);
+  return field.more.atomicMap === true && (type.is === "struct" || type.is === "map") ? { ...type, atomic: true } : type;
+}
+
+// Where a declaration says nothing about ownership, the merge strategy of patches decides.
+function listOf(of: Shape, { more }: Field): ListType {
+  const items = typeOf(of);
+  if (more.list?.type === "map") return { is: "list", relation: "keyed", keys: [...more.list.keys].sort(), of: items };
+  if (more.list?.type === "set") return { is: "list", relation: "set", keys: [], of: items };
+  const merges = more.list === undefined && (more.patch?.strategy === "merge" || more.patch?.strategy === "merge,retainKeys");
+  if (!merges) return { is: "list", relation: "atomic", keys: [], of: items };
+  const key = more.patch?.key;
+  return key === undefined ? { is: "list", relation: "set", keys: [], of: items } : { is: "list", relation: "keyed", keys: [key], of: items };
+}
+
+function typeOf(shape: Shape): MergeType {
+  switch (shape.shape) {
+    case "scalar":
+      return scalarOf(shape);
+    case "list":
+      return { is: "list", relation: "atomic", keys: [], of: typeOf(shape.of) };
+    case "map":
+      return { is: "map", atomic: false, of: typeOf(shape.of) };
+    case "recursive":
+      return shape.or === undefined ? structOf(shape.get()) : anyType;
+    case "message":
+      return structOf(shape);
+  }
+}
+
+function scalarOf({ scalar }: Scalar): MergeType {
+  switch (scalar) {
+    case "json":
+    case "fieldsV1":
+      return anyType;
+    case "bool":
+      return { is: "scalar", of: "boolean" };
+    case "int32":
+    case "int64":
+    case "uint32":
+    case "uint64":
+    case "float":
+    case "double":
+      return { is: "scalar", of: "number" };
+    case "rawExtension":
+    case "intOrString":
+    case "quantity":
+    case "rawBytes":
+      return { is: "scalar", of: "anything" };
+    default:
+      return { is: "scalar", of: "string" };
+  }
+}
+
+// Published schemas give a required scalar its zero value as default, and that counts for list keys as well.
+function keyDefaultOf({ more, presence, shape }: Field): Json | undefined {
+  const published = "publishedDefault" in more ? more.publishedDefault : more.default;
+  if (published !== undefined) return published as Json;
+  if (presence !== "required" || shape.shape !== "scalar") return undefined;
+  const type = scalarOf(shape);
+  if (type.is !== "scalar" || type.of === "anything") return undefined;
+  return type.of === "string" ? "" : type.of === "number" ? 0 : false;
+}
+
+/** Whether a value of the type may contain a set or a keyed list, so that duplicates are possible. */
+export function hasItems(type: MergeType): boolean {
+  const known = withItems.get(type);
+  if (known !== undefined) return known;
+  withItems.set(type, true); // a type that contains itself is taken to have some until it is known better
+  const answer =
+    type.is === "list"
+      ? type.relation !== "atomic" || hasItems(type.of)
+      : type.is === "map"
+        ? hasItems(type.of)
+        : type.is === "struct" && (type.fields.some((field) => hasItems(field.type)) || (type.others !== undefined && hasItems(type.others)));
+  withItems.set(type, answer);
+  return answer;
+}
+
+const withItems = new WeakMap<MergeType, boolean>();

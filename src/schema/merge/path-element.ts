@@ -1,0 +1,204 @@
+// One step of a field path, written as FieldsV1 writes it. The text is the element: equal elements have equal text.
+//
+//   f:replicas               a field of a struct or an entry of a map
+//   k:{"name":"web"}         the list item with these keys, sorted by name
+//   v:"example.com/hold"     the item of a set
+//   i:3                      the item of a list by position
+
+import type { Json } from "./json-value.ts";
+import { isList, isObject } from "./json-value.ts";
+
+export type PathElement = string;
+/** From the root of the object down. */
+export type FieldPath = readonly PathElement[];
+
+export const fieldElement = (name: string): PathElement => `f:${name}`;
+export const valueElement = (value: Json): PathElement => `v:${canonicalJson(value)}`;
+export const indexElement = (index: number): PathElement => `i:${index}`;
+
+/** The element of a list item. `names` must be sorted. */
+export function keyElement(names: readonly string[], values: readonly Json[]): PathElement {
+  let text = "k:{";
+  for (let i = 0; i < names.length; i++) text += `${i === 0 ? "" : ","}${quotedName(names[i]!)}:${canonicalJson(values[i]!)}`;
+  return `${text}}`;
+}
+
+/** Reads an element and gives its canonical text, undefined if its type is unknown; throws when it is not an element at all. */
+export function parseElement(text: string): PathElement | undefined {
+  if (text.length < 2 || text.charCodeAt(1) !== 0x3a) throw new SyntaxError(`not a path element: ${text}`);
+  switch (text.charCodeAt(0)) {
+    case 0x66: // f
+      return text;
+    case 0x76: // v
+    case 0x6b: // k
+      return read(text).canonical;
+    case 0x69: // i
+      if (!/^i:[+-]?\d{1,15}$/.test(text)) throw new SyntaxError(`not a list position: ${text}`);
+      return indexElement(Number(text.slice(2)));
+    default:
+      return undefined;
+  }
+}
+
+interface Read {
+  readonly canonical: PathElement;
+  /** Of a `v:` element its value, of a `k:` element its keys in order. */
+  readonly value: Json;
+}
+
+// The same few keys occur in nearly every object, so what they mean is remembered, up to a bound.
+const remembered = new Map<string, Read>();
+const mostRemembered = 4096;
+
+function read(text: string): Read {
+  const known = remembered.get(text);
+  if (known !== undefined) return known;
+  const result = text.startsWith("v:") ? readValue(parseJson(text)) : readKeys(text);
+  if (remembered.size >= mostRemembered) remembered.clear();
+  remembered.set(text, result);
+  return result;
+}
+
+const readValue = (value: Json): Read => ({ canonical: valueElement(value), value });
+
+function readKeys(text: string): Read {
+  const keys = parseJson(text);
+  if (!isObject(keys)) throw new SyntaxError(`not a list key: ${text}`);
+  const names = Object.keys(keys).sort(compareText);
+  return {
+    canonical: keyElement(
+      names,
+      names.map((name) => keys[name]!),
+    ),
+    value: sorted(keys),
+  };
+}
+
+function parseJson(text: string): Json {
+  try {
+    return JSON.parse(text.slice(2), wideInteger) as Json;
+  } catch {
+    throw new SyntaxError(`not a path element: ${text}`);
+  }
+}
+
+function wideInteger(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
+  return typeof value === "number" && !Number.isSafeInteger(value) && context?.source !== undefined && /^-?\d+$/.test(context.source) ? BigInt(context.source) : value;
+}
+
+/** The order of elements: fields, then keys, then values, then positions; numbers as numbers. */
+export function compareElements(a: PathElement, b: PathElement): number {
+  if (a === b) return 0;
+  const kind = a.charCodeAt(0);
+  if (kind !== b.charCodeAt(0)) return rank(kind) - rank(b.charCodeAt(0));
+  switch (kind) {
+    case 0x66:
+      return compareText(a, b);
+    case 0x69:
+      return Number(a.slice(2)) - Number(b.slice(2));
+    case 0x76:
+      return compareValues(read(a).value, read(b).value);
+    default:
+      return compareKeys(read(a).value, read(b).value);
+  }
+}
+
+const rank = (kind: number): number => "fkvi".indexOf(String.fromCharCode(kind));
+
+function compareKeys(a: Json, b: Json): number {
+  const left = Object.entries(a as Record<string, Json>);
+  const right = Object.entries(b as Record<string, Json>);
+  for (let i = 0; i < left.length && i < right.length; i++) {
+    const order = compareText(left[i]![0], right[i]![0]) || compareValues(left[i]![1], right[i]![1]);
+    if (order !== 0) return order;
+  }
+  return left.length - right.length;
+}
+
+function compareValues(a: Json, b: Json): number {
+  const order = valueRank(a) - valueRank(b);
+  if (order !== 0) return order;
+  if (typeof a === "string") return compareText(a, b as string);
+  if (isList(a)) {
+    const right = b as readonly Json[];
+    for (let i = 0; i < a.length && i < right.length; i++) {
+      const each = compareValues(a[i]!, right[i]!);
+      if (each !== 0) return each;
+    }
+    return a.length - right.length;
+  }
+  if (isObject(a)) return compareKeys(sorted(a), sorted(b as Record<string, Json>));
+  return a! < b! ? -1 : a! > b! ? 1 : 0;
+}
+
+const sorted = (value: { readonly [key: string]: Json }): Json => Object.fromEntries(Object.entries(value).sort(([a], [b]) => compareText(a, b)));
+
+function valueRank(value: Json): number {
+  if (typeof value === "number" || typeof value === "bigint") return 0;
+  if (typeof value === "string") return 1;
+  if (typeof value === "boolean") return 2;
+  return isList(value) ? 3 : value === null ? 5 : 4;
+}
+
+/** Orders text by its UTF-8 bytes, which UTF-16 order does not where surrogates meet the last characters of the first plane. */
+export function compareText(a: string, b: string): number {
+  if (a === b) return 0;
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i);
+    const y = b.charCodeAt(i);
+    if (x === y) continue;
+    if (x >= 0xd800 && y >= 0xd800) return inByteOrder(x) - inByteOrder(y);
+    return x - y;
+  }
+  return a.length - b.length;
+}
+
+const inByteOrder = (unit: number): number => (unit >= 0xe000 ? unit - 0x2000 : unit + 0x800);
+
+/** The element as messages show it: `.spec`, `[name="web"]`, `[="x"]`, `[3]`. */
+export function elementText(element: PathElement): string {
+  const rest = element.slice(2);
+  switch (element.charCodeAt(0)) {
+    case 0x66:
+      return `.${rest}`;
+    case 0x6b:
+      return `[${Object.entries(read(element).value as Record<string, Json>)
+        .map(([name, value]) => `${name}=${canonicalJson(value)}`)
+        .join(",")}]`;
+    case 0x76:
+      return `[=${canonicalJson(read(element).value)}]`;
+    default:
+      return `[${rest}]`;
+  }
+}
+
+export const pathText = (path: FieldPath): string => path.map(elementText).join("");
+
+const quotedName = (name: string): string => (/^[\w.-]*$/.test(name) ? `"${name}"` : JSON.stringify(name));
+
+/** Compact JSON with sorted keys and with the characters escaped that other writers of field sets escape. */
+export function canonicalJson(value: Json): string {
+  if (typeof value === "string") return quoted(value);
+  if (typeof value !== "object" || value === null) return String(value);
+  if (isList(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  return `{${Object.keys(value)
+    .sort(compareText)
+    .map((key) => `${quoted(key)}:${canonicalJson(value[key]!)}`)
+    .join(",")}}`;
+}
+
+function quoted(text: string): string {
+  if (/^[\w ./:@+=,*-]*$/.test(text)) return `"${text}"`;
+  return JSON.stringify(text).replace(/[<>&\u2028\u2029]|\\[bf]/g, (found) => escapes[found]!);
+}
+
+const escapes: Readonly<Record<string, string>> = {
+  "<": "\\u003c",
+  ">": "\\u003e",
+  "&": "\\u0026",
+  "\u2028": "\\u2028",
+  "\u2029": "\\u2029",
+  "\\b": "\\u0008",
+  "\\f": "\\u000c",
+};

@@ -1,0 +1,100 @@
+// Whether a value fits its merge type: declared fields only, scalars of the right kind, items that can be told apart.
+
+import { type Json, type JsonObject, isList, isObject } from "./json-value.ts";
+import { itemElement } from "./list-items.ts";
+import { type ListType, type MergeType, type StructField, type StructType, hasItems } from "./merge-type.ts";
+import { elementText, fieldElement, indexElement } from "./path-element.ts";
+import { TypedError, type TypedFinding } from "./typed-error.ts";
+
+/** Throws a TypedError with all findings. */
+export function checkTyped(type: MergeType, value: Json): void {
+  const findings: TypedFinding[] = [];
+  check(type, value, "", findings);
+  if (findings.length > 0) throw new TypedError(findings);
+}
+
+function check(type: MergeType, value: Json, path: string, findings: TypedFinding[]): void {
+  if (value === null) return;
+  switch (type.is) {
+    case "scalar":
+      if (type.of !== "anything" && !isScalar(type.of, value))
+        findings.push({ path, message: `expected ${type.of === "number" ? "numeric (int or float)" : type.of}, got ${shown(value)}` });
+      return;
+    case "struct":
+    case "map":
+      if (!isObject(value)) findings.push({ path, message: `expected map, got ${shown(value)}` });
+      else for (const key in value) checkKey(type, key, value, path, findings);
+      return;
+    case "list":
+      if (!isList(value)) findings.push({ path, message: `expected list, got ${shown(value)}` });
+      else checkList(type, value, path, findings);
+      return;
+    case "any":
+  }
+}
+
+function checkKey(type: StructType | Extract<MergeType, { is: "map" }>, key: string, value: JsonObject, path: string, findings: TypedFinding[]): void {
+  const below = `${path}${elementText(fieldElement(key))}`;
+  const of = type.is === "map" ? type.of : (type.byName.get(key)?.type ?? type.others);
+  if (of === undefined) findings.push({ path: below, message: "field not declared in schema" });
+  else check(of, value[key]!, below, findings);
+}
+
+function checkList(type: ListType, items: readonly Json[], path: string, findings: TypedFinding[]): void {
+  const seen = new Set<string>();
+  for (let i = 0; i < items.length; i++) {
+    let element = indexElement(i);
+    try {
+      element = itemElement(type, items[i]!, i);
+    } catch (error) {
+      if (!(error instanceof TypedError)) throw error;
+      findings.push({ path, message: error.findings[0]!.message });
+      return;
+    }
+    if (seen.has(element)) findings.push({ path, message: `duplicate entries for key ${elementText(element)}` });
+    seen.add(element);
+    check(type.of, items[i]!, `${path}${elementText(element)}`, findings);
+  }
+}
+
+const isScalar = (of: "string" | "number" | "boolean", value: Json): boolean => typeof value === of || (of === "number" && typeof value === "bigint");
+
+const shown = (value: Json): string => (isObject(value) ? "a map" : isList(value) ? "a list" : typeof value === "bigint" ? String(value) : JSON.stringify(value));
+
+/**
+ * Checks, of a value that is known to fit its declaration, only that items can be told apart. What it shares with a value
+ * that was checked before is passed over. Throws a TypedError.
+ */
+export function checkItems(type: MergeType, value: Json | undefined, checked: Json | undefined): void {
+  if (value === checked || value === undefined || value === null || typeof value !== "object") return;
+  if (type.is === "struct" && isObject(value)) {
+    const before = isObject(checked) ? checked : undefined;
+    for (const field of fieldsWithItems(type)) checkItems(field.type, value[field.name], before?.[field.name]);
+    if (type.others !== undefined) for (const key in value) if (!type.byName.has(key)) checkItems(type.others, value[key], before?.[key]);
+  } else if (type.is === "map" && isObject(value)) {
+    if (hasItems(type.of)) for (const key in value) checkItems(type.of, value[key], undefined);
+  } else if (type.is === "list" && isList(value)) {
+    if (type.relation !== "atomic") distinct(type, value);
+    if (hasItems(type.of)) for (const item of value) checkItems(type.of, item, undefined);
+  }
+}
+
+function distinct(type: ListType, items: readonly Json[]): void {
+  if (items.length === 1) return void itemElement(type, items[0]!, 0);
+  const findings: TypedFinding[] = [];
+  const seen = new Set<string>();
+  items.forEach((item, i) => {
+    const element = itemElement(type, item, i);
+    if (seen.has(element)) findings.push({ path: "", message: `duplicate entries for key ${elementText(element)}` });
+    seen.add(element);
+  });
+  if (findings.length > 0) throw new TypedError(findings);
+}
+
+const withItems = new WeakMap<StructType, readonly StructField[]>();
+
+function fieldsWithItems(type: StructType): readonly StructField[] {
+  let fields = withItems.get(type);
+  if (fields === undefined) withItems.set(type, (fields = type.fields.filter((field) => hasItems(field.type))));
+  return fields;
+}

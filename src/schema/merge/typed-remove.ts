@@ -1,0 +1,104 @@
+// Taking fields out of a value, keeping only some, and fitting field sets to a merge type.
+
+import { type FieldSet, type MutableFieldSet, isEmptySet, isMember, leaf } from "./field-set.ts";
+import { type Json, type JsonObject, isList, isObject, put } from "./json-value.ts";
+import { itemElement } from "./list-items.ts";
+import { type ListType, type MergeType, anyType } from "./merge-type.ts";
+import { fieldElement } from "./path-element.ts";
+
+/** The value without the fields and items in the set. A container that loses all it had becomes null. */
+export function removeItems(type: MergeType, value: Json, set: FieldSet): Json {
+  if (isEmptySet(set)) return value;
+  if (isObject(value) && (type.is === "struct" || type.is === "map" || type.is === "any")) {
+    return "atomic" in type && type.atomic ? null : removeEntries(type, value, set);
+  }
+  if (isList(value) && type.is === "list") return type.relation === "atomic" ? null : removeFromList(type, value, set);
+  return type.is === "scalar" || type.is === "any" ? value : null;
+}
+
+function removeEntries(type: MergeType, value: JsonObject, set: FieldSet): Json {
+  const result: Record<string, Json> = {};
+  let size = 0;
+  for (const key in value) {
+    const below = set[fieldElement(key)];
+    if (below !== undefined && isMember(below)) continue;
+    put(result, key, below === undefined ? value[key] : removeItems(typeUnder(type, key), value[key]!, below));
+    size++;
+  }
+  return size === 0 ? null : result;
+}
+
+function removeFromList(type: ListType, items: readonly Json[], set: FieldSet): Json {
+  const result: Json[] = [];
+  items.forEach((item, i) => {
+    const below = set[itemElement(type, item, i)];
+    if (below !== undefined && isMember(below)) return;
+    result.push(below === undefined ? item : removeItems(type.of, item, below));
+  });
+  return result.length === 0 ? null : result;
+}
+
+const typeUnder = (type: MergeType, key: string): MergeType =>
+  type.is === "map" ? type.of : type.is === "struct" ? (type.byName.get(key)?.type ?? type.others ?? anyType) : anyType;
+
+/** Only the fields and items in the set; undefined when there is none. */
+export function extractItems(type: MergeType, value: Json, set: FieldSet): Json | undefined {
+  return extract(type, value, isEmptySet(set) ? undefined : set);
+}
+
+function extract(type: MergeType, value: Json, node: FieldSet | undefined): Json | undefined {
+  if (node === undefined) return undefined;
+  if (isObject(value) && (type.is === "any" || ((type.is === "struct" || type.is === "map") && !type.atomic))) {
+    const result: Record<string, Json> = {};
+    for (const key in value) {
+      const child = extract(typeUnder(type, key), value[key]!, node[fieldElement(key)]);
+      if (child !== undefined) put(result, key, child);
+    }
+    return result;
+  }
+  if (isList(value) && type.is === "list" && type.relation !== "atomic") {
+    return value.map((item, i) => extract(type.of, item, node[itemElement(type, item, i)])).filter((item) => item !== undefined);
+  }
+  return value;
+}
+
+/** The set with every declared struct field in it that has something below it: such containers go when all of it goes. */
+export function withNamedFields(type: MergeType | undefined, set: FieldSet): FieldSet {
+  const result: MutableFieldSet = {};
+  for (const element in set) {
+    if (element === ".") {
+      result["."] = leaf;
+      continue;
+    }
+    const child = set[element]!;
+    const { below, named } = descend(type, element);
+    const inner = withNamedFields(below, child);
+    result[element] = named && inner["."] === undefined && !isEmptySet(inner) ? { ".": leaf, ...inner } : inner;
+  }
+  return result;
+}
+
+function descend(type: MergeType | undefined, element: string): { below: MergeType | undefined; named: boolean } {
+  if (element.startsWith("f:")) {
+    if (type?.is === "struct") {
+      const field = type.byName.get(element.slice(2));
+      return { below: field?.type ?? type.others, named: field !== undefined };
+    }
+    return { below: type?.is === "map" ? type.of : type?.is === "any" ? anyType : undefined, named: false };
+  }
+  return { below: type?.is === "list" ? type.of : undefined, named: false };
+}
+
+/** Fits a set that was written for an older schema: what has one owner now is owned as a whole. */
+export function fitToType(type: MergeType | undefined, set: FieldSet): FieldSet {
+  if (type === undefined || set === leaf || type.is === "scalar" || type.is === "any" || isEmptySet(set)) return set;
+  if (type.is === "list" ? type.relation === "atomic" : type.atomic) return leaf;
+  let result: MutableFieldSet | undefined;
+  for (const element in set) {
+    const before = set[element]!;
+    if (before === leaf || element === ".") continue;
+    const after = fitToType(descend(type, element).below, before);
+    if (after !== before) (result ??= { ...set })[element] = after;
+  }
+  return result ?? set;
+}

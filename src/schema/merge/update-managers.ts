@@ -1,0 +1,142 @@
+// Who manages what after a write that is not an apply: the writer takes over what it changed.
+
+import { type FieldSet, isEmptySet, leaf, union } from "./field-set.ts";
+import type { JsonObject } from "./json-value.ts";
+import {
+  type Managed,
+  type ManagedFieldsEntry,
+  type Manager,
+  asksForReset,
+  encodeManagers,
+  entriesOf,
+  identityOf,
+  managersOrNone,
+  nobody,
+  secondsOf,
+  withFields,
+  withoutManagers,
+} from "./managed-fields.ts";
+import type { Message } from "../shape.ts";
+import { type MergeType, mergeTypeOf } from "./merge-type.ts";
+import { type ConvertTo, type Versioned, type Versions, changesByVersion, fitManagers, shiftOwnership, writtenFields } from "./ownership.ts";
+import { compareText } from "./path-element.ts";
+import { checkItems } from "./typed-check.ts";
+import { TypedError } from "./typed-error.ts";
+import { zeroOf } from "./zero.ts";
+
+export interface Write {
+  readonly schema: Message | MergeType;
+  /** The API version the writer used, such as `apps/v1`. */
+  readonly apiVersion: string;
+  /** The name of the writer; empty means unknown. */
+  readonly manager: string;
+  readonly subresource?: string | undefined;
+  /** The time of the write, to the second: `2006-01-02T15:04:05Z`. */
+  readonly now: string;
+  readonly convert?: ConvertTo | undefined;
+  readonly resetFields?: Readonly<Record<string, FieldSet>> | undefined;
+}
+
+export interface Update extends Write {
+  /** The object as stored, in the writer's version; undefined for a create. */
+  readonly live: JsonObject | undefined;
+  /** The object to be stored, in the writer's version. Its own managedFields count as a wish of the client. */
+  readonly next: JsonObject;
+}
+
+/** The most managers that updates may leave behind; the oldest beyond that are merged into one. */
+export const mostUpdateManagers = 10;
+
+/** The new `metadata.managedFields`; empty when the object's managers are not, or no longer, tracked. */
+export function updateManagers(update: Update): readonly ManagedFieldsEntry[] {
+  const wanted = entriesOf(update.next);
+  const before = managersBefore(update, wanted);
+  if (before.managers.size === 0 && update.live !== undefined) return [];
+  try {
+    const after = tracked(update, before);
+    return reused(after, wanted);
+  } catch (error) {
+    // Items that cannot be told apart cannot be tracked; the write itself is for validation to judge.
+    if (error instanceof TypedError) return [];
+    throw error;
+  }
+}
+
+// A client may set managers itself, except through a subresource; managers that make no sense are ignored.
+function managersBefore({ live, subresource }: Update, wanted: readonly ManagedFieldsEntry[] | undefined): Managed {
+  if (subresource !== undefined && subresource !== "") return managersOrNone(entriesOf(live));
+  if (asksForReset(wanted)) return nobody;
+  const managed = managersOrNone(wanted);
+  return managed.managers.size > 0 ? managed : managersOrNone(entriesOf(live));
+}
+
+/** Encodes; gives back the client's own list when it says the same. */
+function reused(managed: Managed, wanted: readonly ManagedFieldsEntry[] | undefined): readonly ManagedFieldsEntry[] {
+  const entries = encodeManagers(managed);
+  return wanted !== undefined && wanted.length === entries.length && entries.every((entry, i) => entry === wanted[i]) ? wanted : entries;
+}
+
+/** Tracks a write on top of the managers there were. Throws a TypedError when items cannot be told apart. */
+export function tracked(update: Update, before: Managed): Managed {
+  const type = mergeTypeOf(update.schema);
+  const live: Versioned = { apiVersion: update.apiVersion, type, object: update.live === undefined ? emptyOf(update.schema) : withoutManagers(update.live) };
+  const next: Versioned = { apiVersion: update.apiVersion, type, object: withoutManagers(update.next) };
+  const versions: Versions = { convert: update.convert, resetFields: update.resetFields };
+  checkItems(type, next.object, update.live === undefined ? undefined : live.object);
+
+  const writer: Manager = {
+    name: update.manager === "" ? "unknown" : update.manager,
+    operation: "Update",
+    apiVersion: update.apiVersion,
+    subresource: update.subresource ?? "",
+    fields: leaf,
+  };
+  const identity = identityOf(writer);
+  const changesIn = changesByVersion(live, next, versions);
+  const managers = before.managers.size === 0 ? new Map<string, Manager>() : shiftOwnership(fitManagers(before.managers, live, versions), identity, changesIn);
+  const written = writtenFields(changesIn(update.apiVersion)!);
+  if (isEmptySet(written)) return { managers, times: before.times };
+  const owner = managers.get(identity) ?? writer;
+  managers.set(identity, withFields(owner, union(owner.fields, written)));
+  return capped({ managers, times: new Map(before.times).set(identity, update.now) });
+}
+
+export const emptyOf = (schema: Message | MergeType): JsonObject => ("is" in schema ? {} : zeroOf(schema));
+
+/** Merges the oldest update managers of each version into one, until few enough are left. */
+function capped(managed: Managed): Managed {
+  if (managed.managers.size <= mostUpdateManagers) return managed;
+  const updaters = [...managed.managers].filter(([, manager]) => manager.operation === "Update").map(([identity]) => identity);
+  if (updaters.length <= mostUpdateManagers) return managed;
+  const managers = new Map(managed.managers);
+  const times = new Map(managed.times);
+  updaters.sort((a, b) => secondsOf(times.get(a)) - secondsOf(times.get(b)) || compareText(a, b));
+
+  let left = updaters.length;
+  const oldest = new Map<string, string>();
+  for (const identity of updaters) {
+    if (left <= mostUpdateManagers) break;
+    const manager = managers.get(identity)!;
+    const first = oldest.get(manager.apiVersion);
+    if (first === undefined) {
+      oldest.set(manager.apiVersion, identity);
+      continue;
+    }
+    const ancient: Manager = { name: "ancient-changes", operation: "Update", apiVersion: manager.apiVersion, subresource: "", fields: leaf };
+    const bucket = identityOf(ancient);
+    // The bucket may be the younger of the two; it then takes in the older one.
+    if (identity === bucket || !managers.has(bucket)) {
+      managers.set(bucket, withFields(managers.get(bucket) ?? ancient, union(managers.get(bucket)?.fields ?? leaf, managers.get(first)!.fields)));
+      managers.delete(first);
+    }
+    if (identity !== bucket) {
+      managers.set(bucket, withFields(managers.get(bucket)!, union(managers.get(bucket)!.fields, manager.fields)));
+      managers.delete(identity);
+    }
+    const time = times.get(identity);
+    if (time === undefined) times.delete(bucket);
+    else times.set(bucket, time);
+    left--;
+  }
+  return { managers, times };
+}
