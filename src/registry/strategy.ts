@@ -102,7 +102,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly selectableFields?: readonly string[];
   /** False when watches of this kind send no bookmarks. */
   readonly bookmarks?: boolean;
-  /** Names those fields have in a served version where they differ. */
+  /** By neutral group: the names that fields have there, and the names they have in `fields()`. */
   readonly fieldAliases?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   ttlSeconds?(obj: T, about: Circumstances): number;
   readonly columns?: readonly Column<T>[];

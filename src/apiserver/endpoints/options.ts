@@ -75,7 +75,7 @@ function knownField(requirement: Requirement, endpoint: Endpoint): Requirement {
   const { strategy, namespaced } = endpoint.resource;
   const { key } = requirement;
   if (key === "metadata.name" || (key === "metadata.namespace" && namespaced)) return requirement;
-  const aliases = strategy.fieldAliases?.[endpoint.version === endpoint.resource.hub.kind.version ? endpoint.group : endpoint.apiVersion];
+  const aliases = strategy.fieldAliases?.[endpoint.schema.kind.group];
   const hubKey = aliases ? aliases[key] : strategy.selectableFields?.includes(key) ? key : undefined;
   if (hubKey === undefined) throw badRequest(`field label not supported: ${key}`);
   return { ...requirement, key: hubKey };

@@ -51,7 +51,7 @@ async function patched(call: ApiCall, endpoint: Endpoint, request: WriteRequest,
 
 function parsedPatch(body: Uint8Array): { value: unknown; duplicate: readonly string[] } {
   try {
-    return parseJson(body);
+    return parseJson(Buffer.from(body).toString());
   } catch (error) {
     throw badRequest(`error decoding patch: ${(error as Error).message}`);
   }
@@ -98,16 +98,18 @@ async function applied(call: ApiCall, endpoint: Endpoint, request: WriteRequest,
 
 function applyBody(call: ApiCall, endpoint: Endpoint, options: WriteOptions, body: Uint8Array): ApiObject {
   let decoded: DecodedBody;
+  let value: ApiObject;
   try {
-    const text = Buffer.from(body).toString();
-    decoded = decodeJson(endpoint.schema, yamlToJson(text)) as unknown as DecodedBody;
+    const text = yamlToJson(Buffer.from(body).toString());
+    decoded = decodeJson(endpoint.schema, text) as unknown as DecodedBody;
+    value = parseJson(text).value as ApiObject;
   } catch (error) {
     throw badRequest(`error decoding YAML: ${(error as Error).message}`);
   }
-  const { value } = decoded;
   if (!value.apiVersion || !value.kind) throw badRequest(`the applied object must say its apiVersion and kind`);
   if (value.apiVersion !== endpoint.apiVersion || value.kind !== endpoint.kind) throw badRequest(`Incorrect version or kind specified in apply patch. Specified patch version: ${value.apiVersion} ${value.kind}, expected: ${endpoint.apiVersion} ${endpoint.kind}`);
   if (decoded.unknown.length > 0) throw badRequest(`field not declared in schema: ${decoded.unknown.map((path) => `.${path}`).join(", ")}`);
   if (decoded.duplicate.length > 0) judgeStrictness(call, decoded, options.fieldValidation, endpoint.kind);
+  value.metadata ??= { creationTimestamp: null as unknown as string };
   return value;
 }

@@ -5,7 +5,7 @@ import { type Freshness, type Listing, NotYet } from "#watchcache";
 import type { Endpoint } from "#registry";
 import type { ApiCall } from "../api-call.ts";
 import { decodeContinue, encodeContinue } from "./continue.ts";
-import { type EndpointContext, type Endpointed, objectForms, replyWith, represented } from "./context.ts";
+import { type Endpointed, objectForms, replyWith, represented } from "./context.ts";
 import { type ListOptions, listOptions } from "./options.ts";
 import type { Form } from "../represent/negotiate.ts";
 

@@ -2,8 +2,8 @@
 import { PartialObjectMetadata, Table, WatchEvent, listOf } from "#api";
 import type { Dialect } from "#dialect";
 import { apiVersionOf } from "#dialect";
-import type { ApiObject, Endpoint } from "#registry";
-import { type KindSchema, encodeJson, encodeYaml, encodeEnvelope, protobufCodec } from "./codecs.ts";
+import type { ApiObject, Endpoint, KindSchema } from "#registry";
+import { encodeEnvelope, encodeJson, encodeYaml, protobufCodec } from "#schema";
 import type { FrameEncoder, FrameType, Held } from "#watchcache";
 import type { Choice, Media } from "./negotiate.ts";
 import { type IncludeObject, columnDefinitions, partialMetadata, rowOf } from "./table.ts";
@@ -27,7 +27,7 @@ export interface Representation extends FrameEncoder {
 /** Makes the representation for one endpoint. Cache the result: watch frames are shared per representation. */
 export function representation(endpoint: Endpoint, choice: Choice, include: IncludeObject, now: () => Date): Representation {
   const { dialect } = endpoint.resource;
-  if (choice.media === "json" && choice.form === "object" && endpoint.isHub && !choice.pretty) return spliced(endpoint, dialect);
+  if (choice.media === "json" && choice.form === "object" && endpoint.isHub && !choice.pretty) return spliced(endpoint);
   const shape = choice.form === "object" ? whole(endpoint) : choice.form === "Table" ? table(endpoint, choice, include, now) : metadataOnly(endpoint, choice);
   const write = writer(choice, dialect);
   const frame = (type: FrameType | "ERROR", object: unknown, schema: KindSchema | undefined): Uint8Array => write.frame(type, object, schema);
@@ -45,7 +45,7 @@ const open = Buffer.from("{");
 const next = Buffer.from(",{");
 
 /** JSON of the stored version: bytes cut and joined. */
-function spliced(endpoint: Endpoint, dialect: Dialect): Representation {
+function spliced(endpoint: Endpoint): Representation {
   const heads = {
     ADDED: Buffer.from('{"type":"ADDED","object":'),
     MODIFIED: Buffer.from('{"type":"MODIFIED","object":'),
@@ -54,9 +54,8 @@ function spliced(endpoint: Endpoint, dialect: Dialect): Representation {
   };
   const tail = Buffer.from("}\n");
   const bookmarkHead = `{"type":"BOOKMARK","object":{"kind":"${endpoint.kind}","apiVersion":"${endpoint.apiVersion}","metadata":{"resourceVersion":"`;
-  const empty = JSON.stringify(endpoint.schema.fields).length > 0 ? emptyRest(endpoint) : "";
+  const empty = emptyRest(endpoint);
   const listHead = `{"kind":"${endpoint.kind}List","apiVersion":"${endpoint.apiVersion}","metadata":`;
-  void dialect;
   return {
     media: "json",
     object: (held) => held.line,
@@ -69,7 +68,7 @@ function spliced(endpoint: Endpoint, dialect: Dialect): Representation {
 
 /** What an object of the kind has besides metadata when nothing is set. */
 function emptyRest(endpoint: Endpoint): string {
-  const text = encodeJson(endpoint.schema, { kind: endpoint.kind, apiVersion: endpoint.apiVersion, metadata: {} });
+  const text = encodeJson(endpoint.schema, { kind: endpoint.kind, apiVersion: endpoint.apiVersion, metadata: {} } as never);
   const at = text.indexOf('"metadata":{');
   const end = text.indexOf("}", at);
   return text.slice(end + 1, -1);
@@ -174,7 +173,7 @@ function writer({ media, pretty }: Choice, dialect: Dialect): Writer {
 
 function protobufWriter(dialect: Dialect): Writer {
   const magic = dialect.wire.protobufMagic;
-  const whole = (object: unknown, schema: KindSchema): Uint8Array => encodeEnvelope(object as ApiObject, protobufCodec(schema).encode(object), magic);
+  const whole = (object: unknown, schema: KindSchema): Uint8Array => encodeEnvelope(object as ApiObject, protobufCodec(schema).encode(object as never), magic);
   return {
     whole,
     frame: (type, object, schema) => {

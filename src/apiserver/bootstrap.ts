@@ -1,0 +1,54 @@
+// What a new cluster has before anybody asks: its namespaces, its roles, and the name of its dialect in the store.
+import { type Authorizer } from "#authz";
+import { ApiError } from "#base";
+import type { Dialect } from "#dialect";
+import { admissionChain } from "#admission";
+import { type ApiObject, type Endpoint, type WriteRequest, create, defaulted } from "#registry";
+import type { Core } from "./server.ts";
+
+/** The server itself as a writer of objects. */
+export function ownRequest(core: Core, endpoint: Endpoint, namespace = ""): WriteRequest {
+  return {
+    endpoint,
+    namespace,
+    subresource: "",
+    user: { name: "system:apiserver", groups: ["system:masters"] },
+    now: new Date(core.clock.now()),
+    dryRun: false,
+    manager: core.options.dialect.cli.apiServer,
+    admission: admissionChain([]),
+    settings: core.options.settings,
+    options: {},
+    warn: () => undefined,
+  };
+}
+
+/** Creates an object unless it is there. */
+export async function ensure(core: Core, endpoint: Endpoint, object: Omit<ApiObject, "kind" | "apiVersion"> & Record<string, unknown>): Promise<void> {
+  const request = ownRequest(core, endpoint, object.metadata.namespace);
+  try {
+    await create(request, defaulted(request, { kind: endpoint.kind, apiVersion: endpoint.apiVersion, ...object } as ApiObject));
+  } catch (error) {
+    if (!(error instanceof ApiError && error.reason === "AlreadyExists")) throw error;
+  }
+}
+
+export async function bootstrapNamespaces(core: Core): Promise<void> {
+  const { data } = core.options.dialect;
+  const resource = core.resources.get("/namespaces")!;
+  for (const name of [data.systemNamespace, data.publicNamespace, data.nodeLeaseNamespace, "default"]) {
+    if (await resource.source.get(name, { at: "any" })) continue;
+    await ensure(core, resource.endpoints[0]!, { metadata: { name, creationTimestamp: null as unknown as string }, spec: {}, status: {} });
+  }
+}
+
+/** One store speaks one dialect: the first server writes its name, later ones must agree. */
+export async function claimDialect(store: Core["options"]["store"], prefix: string, dialect: Dialect): Promise<void> {
+  const key = `${prefix}/dialect`;
+  const outcome = await store.write({ key, value: Buffer.from(dialect.name), expect: "absent" });
+  if (outcome.done) return;
+  const found = Buffer.from(outcome.current?.value ?? []).toString();
+  if (found !== dialect.name) throw new Error(`the store was made with --dialect=${found}, this server was started with --dialect=${dialect.name}: start it with --dialect=${found}, or use another store`);
+}
+
+export type { Authorizer };

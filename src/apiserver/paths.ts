@@ -1,0 +1,41 @@
+// Paths that belong to no resource: the list of all paths, the version.
+import type { Dialect } from "#dialect";
+import type { Reply } from "#http";
+import type { ApiCall } from "./api-call.ts";
+import { ApiError } from "#base";
+import type { Catalog } from "./catalog.ts";
+import type { PathHandler } from "./router.ts";
+
+const release = { major: "1", minor: "27", gitVersion: "v1.27.16" };
+
+export const versionInfo = (): Record<string, string> => ({
+  ...release,
+  gitCommit: "",
+  gitTreeState: "clean",
+  buildDate: "2024-07-17T00:00:00Z",
+  goVersion: process.version,
+  compiler: "node",
+  platform: `${process.platform}/${process.arch === "x64" ? "amd64" : process.arch}`,
+});
+
+export function rootPaths(dialect: Dialect, catalog: () => Catalog): PathHandler {
+  return (call) => {
+    const { path } = call.target;
+    if (path === "/" || path === "/index.html") return json({ paths: allPaths(catalog(), dialect) });
+    if (path === "/version" || path === "/version/") {
+      if (call.method !== "GET") throw new ApiError(405, "MethodNotAllowed", `the server does not allow this method on the requested resource (${call.method})`, {});
+      return json(versionInfo());
+    }
+    return undefined;
+  };
+}
+
+const json = (body: unknown): Reply => ({ status: 200, headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify(body, undefined, 2)) });
+
+function allPaths(catalog: Catalog, _dialect: Dialect): string[] {
+  const groups = catalog.groups().flatMap(({ name, versions }) => [`/apis/${name}`, ...versions.map(({ groupVersion }) => `/apis/${groupVersion}`)]);
+  const health = ["/healthz", "/livez", "/readyz"];
+  return ["/.well-known/openid-configuration", "/api", "/api/v1", "/apis", "/apis/", ...groups, ...health, "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/openid/v1/jwks", "/version"].sort();
+}
+
+export type { ApiCall };

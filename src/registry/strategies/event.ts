@@ -1,0 +1,216 @@
+// Events: stored in the shape of the events group, served there and in the core group. The core group asks for less.
+import { CoreEvent, Event } from "#api";
+import { type FieldError, invalidValue, isQualifiedName, required } from "#base";
+import { isDeepStrictEqual } from "node:util";
+import { dnsSubdomain } from "../names.ts";
+import { validateMetaUpdate } from "../object-meta.ts";
+import { type ApiObject, type Circumstances, type Served, strategy } from "../strategy.ts";
+import { age } from "./cells/age.ts";
+
+type Renamed = readonly [hub: keyof Event, core: keyof CoreEvent];
+
+/** The fields that have other names in the core group. */
+const renamed: readonly Renamed[] = [
+  ["regarding", "involvedObject"],
+  ["note", "message"],
+  ["reportingController", "reportingComponent"],
+  ["deprecatedSource", "source"],
+  ["deprecatedFirstTimestamp", "firstTimestamp"],
+  ["deprecatedLastTimestamp", "lastTimestamp"],
+  ["deprecatedCount", "count"],
+];
+const same = ["metadata", "eventTime", "series", "action", "reason", "related", "type", "reportingInstance"] as const;
+
+function fromCore(served: ApiObject): Event {
+  const from = served as unknown as Record<string, unknown>;
+  const hub: Record<string, unknown> = {};
+  for (const key of same) if (from[key] !== undefined) hub[key] = from[key];
+  for (const [to, key] of renamed) if (from[key] !== undefined) hub[to] = from[key];
+  if (hub["reportingController"] === "") delete hub["reportingController"];
+  if (hub["reportingInstance"] === "") delete hub["reportingInstance"];
+  return hub as unknown as Event;
+}
+
+function toCore(hub: Event): ApiObject {
+  const from = hub as unknown as Record<string, unknown>;
+  const core: Record<string, unknown> = {};
+  for (const key of same) if (from[key] !== undefined) core[key] = from[key];
+  for (const [key, to] of renamed) if (from[key] !== undefined) core[to] = from[key];
+  core["reportingComponent"] ??= "";
+  core["reportingInstance"] ??= "";
+  return core as unknown as ApiObject;
+}
+
+const coreServed: Served<Event> = { schema: CoreEvent, toHub: fromCore, fromHub: toCore };
+
+const viaCore = (about: Circumstances): boolean => (about.served.schema as unknown) === CoreEvent;
+const longest = 128;
+const longestNote = 1024;
+
+/** The rules of both groups. Field names are those of the core group, whichever the client spoke. */
+function commonErrors(event: Event, about: Circumstances): FieldError[] {
+  const errors: FieldError[] = [];
+  const namespace = event.metadata.namespace ?? "";
+  const about_ = event.regarding.namespace ?? "";
+  const mismatch = invalidValue("involvedObject.namespace", about_, "does not match event.namespace");
+  if (!event.eventTime) {
+    if (about_ === "" ? namespace !== "" && namespace !== "default" : namespace !== about_) errors.push(mismatch);
+  } else {
+    const controllerField = viaCore(about) ? "reportingComponent" : "reportingController";
+    if (about_ === "" && namespace !== "default" && namespace !== about.dialect.data.systemNamespace) errors.push(mismatch);
+    const controller = event.reportingController ?? "";
+    if (controller === "") errors.push(required(controllerField));
+    errors.push(...qualifiedNameErrors(controller, controllerField));
+    errors.push(...filled(event.reportingInstance, "reportingInstance"), ...filled(event.action, "action"), ...filled(event.reason, "reason"));
+    if (Buffer.byteLength(event.note ?? "") > longestNote) errors.push(invalidValue("message", "", `can have at most ${longestNote} characters`));
+  }
+  const text = dnsSubdomain(namespace);
+  if (text) errors.push(invalidValue("namespace", namespace, text));
+  return errors;
+}
+
+function filled(value: string | undefined, field: string): FieldError[] {
+  if (!value) return [required(field)];
+  return Buffer.byteLength(value) > longest ? [invalidValue(field, "", `can have at most ${longest} characters`)] : [];
+}
+
+/** An empty name breaks two rules at once: it must not be empty, and it must look like a name. */
+function qualifiedNameErrors(value: string, field: string): FieldError[] {
+  if (isQualifiedName(value)) return [];
+  const rules = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+  const parts = value.split("/");
+  const errors: FieldError[] = [];
+  const last = parts.at(-1)!;
+  if (parts.length > 2) return [invalidValue(field, value, `a qualified name ${rules}`)];
+  if (parts.length === 2 && parts[0] === "") errors.push(invalidValue(field, value, "prefix part must be non-empty"));
+  else if (parts.length === 2 && dnsSubdomain(parts[0]!)) errors.push(invalidValue(field, value, `prefix part ${dnsSubdomain(parts[0]!)}`));
+  if (last === "") errors.push(invalidValue(field, value, "name part must be non-empty"));
+  else if (last.length > 63) errors.push(invalidValue(field, value, "name part must be no more than 63 characters"));
+  if (!/^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$/.test(last)) errors.push(invalidValue(field, value, rules));
+  return errors;
+}
+
+function seriesErrors({ series }: Event): FieldError[] {
+  if (!series) return [];
+  const errors: FieldError[] = [];
+  if (series.count < 2) errors.push(invalidValue("series.count", "", "should be at least 2"));
+  if (!series.lastObservedTime) errors.push(required("series.lastObservedTime"));
+  return errors;
+}
+
+function newErrors(event: Event): FieldError[] {
+  const errors = seriesErrors(event);
+  const unset = (field: string): FieldError => invalidValue(field, "", "needs to be unset");
+  if (!event.eventTime) errors.push(required("eventTime"));
+  if (event.type !== "Normal" && event.type !== "Warning") errors.push(invalidValue("type", "", `has invalid value: ${event.type ?? ""}`));
+  if (event.deprecatedFirstTimestamp) errors.push(unset("firstTimestamp"));
+  if (event.deprecatedLastTimestamp) errors.push(unset("lastTimestamp"));
+  if (event.deprecatedCount) errors.push(unset("count"));
+  if (event.deprecatedSource.component || event.deprecatedSource.host) errors.push(unset("source"));
+  return errors;
+}
+
+/** What never changes once reported; a changed reason is said twice, as clients have always seen it. */
+const immutable: readonly (readonly [keyof Event, string])[] = [
+  ["regarding", "involvedObject"],
+  ["reason", "reason"],
+  ["note", "message"],
+  ["deprecatedSource", "source"],
+  ["deprecatedFirstTimestamp", "firstTimestamp"],
+  ["deprecatedLastTimestamp", "lastTimestamp"],
+  ["deprecatedCount", "count"],
+  ["reason", "reason"],
+  ["type", "type"],
+  ["eventTime", "eventTime"],
+  ["action", "action"],
+  ["related", "related"],
+  ["reportingController", "reportingController"],
+  ["reportingInstance", "reportingInstance"],
+];
+
+const ago = (time: string | null | undefined, now: Date): string => (time ? age(time, now) : "<unknown>");
+
+function seen(event: Event, now: Date): { first: string; last: string; count: number } {
+  const first = event.deprecatedFirstTimestamp ? ago(event.deprecatedFirstTimestamp, now) : ago(event.eventTime, now);
+  const last = event.deprecatedLastTimestamp ? ago(event.deprecatedLastTimestamp, now) : first;
+  if (event.series) return { first, last: ago(event.series.lastObservedTime, now), count: event.series.count };
+  return { first, last, count: event.deprecatedCount || 1 };
+}
+
+function source(event: Event): string {
+  const { component, host } = event.deprecatedSource;
+  const [name, instance] = component ? [component, host] : [event.reportingController ?? "", event.reportingInstance];
+  return instance ? `${name}, ${instance}` : (name ?? "");
+}
+
+const selectable = ["kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath"] as const;
+
+const selectableIn = (reference: string, controller: string): Record<string, string> => ({
+  ...Object.fromEntries(selectable.map((key) => [`${reference}.${key}`, `involvedObject.${key}`])),
+  reason: "reason",
+  type: "type",
+  [controller]: "reportingComponent",
+});
+
+export const event = strategy<Event>({
+  resource: "events",
+  singular: "event",
+  shortNames: ["ev"],
+  scope: "Namespaced",
+  hub: Event,
+  served: [{ schema: Event }, coreServed],
+  errorGroup: "",
+  createOnUpdate: true,
+  metaCheckedOnce: true,
+  bookmarks: false,
+  // The core group takes any name that fits into a path, the events group a DNS subdomain (checked below).
+  validateName: () => undefined,
+  validate: (event_, about) => {
+    const errors = commonErrors(event_, about);
+    if (viaCore(about)) return errors;
+    const name = dnsSubdomain(event_.metadata.name ?? "");
+    if (name && event_.metadata.name) errors.push(invalidValue("metadata.name", event_.metadata.name, name));
+    return [...errors, ...newErrors(event_)];
+  },
+  validateUpdate: (event_, old, about) => {
+    const errors = commonErrors(event_, about);
+    if (viaCore(about)) return errors;
+    errors.push(...validateMetaUpdate(event_.metadata, old.metadata));
+    if (!isDeepStrictEqual(event_.series, old.series)) errors.push(...seriesErrors(event_));
+    for (const [key, field] of immutable) {
+      if (!isDeepStrictEqual(event_[key] ?? null, old[key] ?? null)) errors.push(invalidValue(field, event_[key] ?? null, "field is immutable"));
+    }
+    return errors;
+  },
+  fields: (event_) => {
+    const fields: Record<string, string> = {};
+    for (const key of selectable) fields[`involvedObject.${key}`] = event_.regarding[key] ?? "";
+    fields["reason"] = event_.reason ?? "";
+    fields["reportingComponent"] = event_.reportingController ?? "";
+    fields["source"] = event_.deprecatedSource.component || (event_.reportingController ?? "");
+    fields["type"] = event_.type ?? "";
+    return fields;
+  },
+  fieldAliases: {
+    events: selectableIn("regarding", "reportingController"),
+    "": { ...selectableIn("involvedObject", "reportingComponent"), source: "source" },
+  },
+  ttlSeconds: (_event, about) => about.settings.eventTtlSeconds,
+  columns: [
+    { name: "Last Seen", type: "string", doc: "When it was seen last.", cell: (event_, now) => seen(event_, now).last },
+    { name: "Type", type: "string", doc: "Normal or Warning.", cell: (event_) => event_.type ?? "" },
+    { name: "Reason", type: "string", doc: "Why, in one word.", cell: (event_) => event_.reason ?? "" },
+    {
+      name: "Object",
+      type: "string",
+      doc: "What it is about.",
+      cell: ({ regarding }) => (regarding.name ? `${(regarding.kind ?? "").toLowerCase()}/${regarding.name}` : (regarding.kind ?? "").toLowerCase()),
+    },
+    { name: "Subobject", type: "string", priority: 1, doc: "Which part of the object.", cell: (event_) => event_.regarding.fieldPath ?? "" },
+    { name: "Source", type: "string", priority: 1, doc: "Who reported it.", cell: source },
+    { name: "Message", type: "string", doc: "What happened.", cell: (event_) => (event_.note ?? "").trim() },
+    { name: "First Seen", type: "string", priority: 1, doc: "When it was seen first.", cell: (event_, now) => seen(event_, now).first },
+    { name: "Count", type: "string", priority: 1, doc: "How often it was seen.", cell: (event_, now) => seen(event_, now).count },
+    { name: "Name", type: "string", format: "name", priority: 1, doc: "Name of the event.", cell: (event_) => event_.metadata.name ?? "" },
+  ],
+});
