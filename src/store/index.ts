@@ -15,3 +15,4 @@ export {
 export { StoreBusy, StoreClosed, StoreDamaged, StoreFailed, StoreFull, StoreLocked } from "./errors.ts";
 export { type MemoryOptions, MemoryStore, openMemory } from "./memory/memory.ts";
 export { type LeaseReuse, leaseReuse } from "./leases.ts";
+export { type EtcdOptions, EtcdStore, openEtcd } from "./etcd/etcd.ts";

@@ -304,9 +304,8 @@ test("pauses between attempts grow to their limit", async (t) => {
   assert.ok(pauses[1]! <= 140 && pauses[8]! >= 800 && Math.max(...pauses) <= 1240, `pauses were ${pauses.join(", ")}`);
 });
 
-test("a server that falls silent is given up while a call is open", async (t) => {
-  const clock = virtualClock();
-  const { port } = await server(t, (call) => void call.send("first"));
+/** A wire to a port that can be cut in the middle, so that both ends stay open and hear nothing. */
+async function cuttable(t: TestContext, port: number): Promise<{ readonly url: string; cut(): void }> {
   const sockets: Socket[] = [];
   const wire = createServer((socket) => {
     const onward = connect(port, "127.0.0.1");
@@ -318,7 +317,14 @@ test("a server that falls silent is given up while a call is open", async (t) =>
   });
   await new Promise<void>((resolve) => wire.listen(0, "127.0.0.1", resolve));
   t.after(() => (sockets.forEach((socket) => socket.destroy()), wire.close()));
-  const made = channel(t, { endpoints: [`http://127.0.0.1:${(wire.address() as AddressInfo).port}`], clock, keepAlive: { everyMilliseconds: 1000, answerMilliseconds: 300 } });
+  return { url: `http://127.0.0.1:${(wire.address() as AddressInfo).port}`, cut: () => sockets.forEach((socket) => void socket.unpipe().pause()) };
+}
+
+test("a server that falls silent is given up while a call is open", async (t) => {
+  const clock = virtualClock();
+  const { port } = await server(t, (call) => void call.send("first"));
+  const { url, cut } = await cuttable(t, port);
+  const made = channel(t, { endpoints: [url], clock, keepAlive: { everyMilliseconds: 1000, answerMilliseconds: 300 } });
   const stream = (await made.duplex(echo))[Symbol.asyncIterator]();
   assert.equal((await stream.next()).value, "first");
   const next = stream.next();
@@ -329,11 +335,28 @@ test("a server that falls silent is given up while a call is open", async (t) =>
     await turns(200);
   }
   assert.equal(over, false, "a server that answers pings is kept");
-  for (const socket of sockets) socket.unpipe().pause();
+  cut();
   await clock.advance(1000);
   await clock.advance(1000);
   await clock.advance(300);
   await assert.rejects(next, failsWith("UNAVAILABLE", "no sign of life"));
+});
+
+test("a call without an answer in time makes the channel ask at once whether the server lives", async (t) => {
+  const clock = virtualClock();
+  const { port, calls } = await server(t, (call) => (call.headers["hold"] ? void call.send("first") : undefined));
+  const { url, cut } = await cuttable(t, port);
+  const { duplex, unary } = channel(t, { endpoints: [url], clock, keepAlive: { everyMilliseconds: 60_000, answerMilliseconds: 300 } });
+  const stream = (await duplex(echo, { metadata: { hold: "1" } }))[Symbol.asyncIterator]();
+  await stream.next();
+  const lost = assert.rejects(stream.next(), failsWith("UNAVAILABLE", "no sign of life"));
+  const slow = assert.rejects(unary(echo, "x", { deadlineMilliseconds: 1000 }), failsWith("DEADLINE_EXCEEDED"));
+  await until(() => calls.length === 2);
+  cut();
+  await clock.advance(1000);
+  await slow;
+  await clock.advance(300);
+  await lost;
 });
 
 test("closing the channel ends its calls and refuses new ones", async (t) => {

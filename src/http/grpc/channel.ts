@@ -75,6 +75,7 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
 
   const startOn = async (connection: Connection, path: string, call: Limits, handlers: Parameters<typeof startCall>[2], settings: GrpcCallOptions): Promise<RunningCall> => {
     const session = await call.race(connection.session());
+    const since = clock.now();
     const running = startCall(
       session,
       {
@@ -87,7 +88,8 @@ export function grpcChannel(options: GrpcChannelOptions): GrpcChannel {
         message: handlers.message,
         closed: (error) => {
           connection.released();
-          if (error && (error.code === "UNAVAILABLE" || error.code === "DEADLINE_EXCEEDED")) leave(connection);
+          if (error?.code === "DEADLINE_EXCEEDED") connection.doubt(since);
+          if (error?.code === "DEADLINE_EXCEEDED" || error?.code === "UNAVAILABLE") leave(connection);
           handlers.closed(error);
         },
       },

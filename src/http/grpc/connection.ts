@@ -208,19 +208,25 @@ export class Connection {
     if (this.#settings.keepAlive) this.#watchOver(session, this.#settings.keepAlive);
   }
 
+  /** A call got no answer in time: unless something else was heard meanwhile, asks at once whether the server lives. */
+  doubt(since: number): void {
+    if (this.#heardAt <= since) this.#ask();
+  }
+  #ask = (): void => {};
+
   #watchOver(session: ClientHttp2Session, { everyMilliseconds, answerMilliseconds }: NonNullable<ConnectionSettings["keepAlive"]>): void {
     const { clock } = this.#settings;
     let stop = (): void => {};
-    const look = (): void => {
-      if (session.destroyed) return;
-      if (this.#open === 0 || clock.now() - this.#heardAt < everyMilliseconds) {
-        stop = clock.after(everyMilliseconds, look);
-        return;
-      }
+    let asked = false;
+    const ask = (): void => {
+      if (session.destroyed || asked) return;
+      asked = true;
+      stop();
       stop = clock.after(answerMilliseconds, () => session.destroy(new Error(`no sign of life within ${answerMilliseconds} ms`)));
       try {
         session.ping((error) => {
           stop();
+          asked = false;
           if (error || session.destroyed) return;
           this.#heardAt = clock.now();
           stop = clock.after(everyMilliseconds, look);
@@ -229,6 +235,11 @@ export class Connection {
         // The session ended this very moment; its close event follows.
       }
     };
+    const look = (): void => {
+      if (this.#open > 0 && clock.now() - this.#heardAt >= everyMilliseconds) ask();
+      else stop = clock.after(everyMilliseconds, look);
+    };
+    this.#ask = ask;
     stop = clock.after(everyMilliseconds, look);
     session.once("close", () => stop());
   }

@@ -60,7 +60,7 @@ export class EtcdStore implements Store {
       connectMilliseconds: connectMilliseconds ?? 3000,
       maxMessageBytes: options.maxMessageBytes ?? 512 << 20,
       // etcd closes connections that ask more often than every five seconds.
-      keepAlive: { everyMilliseconds: 6000, answerMilliseconds: 4000 },
+      keepAlive: { everyMilliseconds: 6000, answerMilliseconds: 3000 },
       backOff: { firstMilliseconds: 50, mostMilliseconds: 2000 },
       ...(options.tls && { tls: options.tls }),
     });

@@ -74,13 +74,14 @@ function follow(
   };
 }
 
-/** Writes until it is done, as a caller would that may repeat itself; returns all revisions a watcher may see for the key. */
+/** Writes until it is done, as a caller would that may repeat itself. */
 async function insist(to: EtcdStore, key: string, value: string, give: () => boolean): Promise<boolean> {
   while (!give()) {
     try {
       return (await to.write({ key, value: Buffer.from(value), expect: "any" })).done;
     } catch {
-      // The member is gone for the moment.
+      // The member is gone for the moment, and so is the processor's time if we ask without a pause.
+      await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }
   return false;
