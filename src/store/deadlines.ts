@@ -69,23 +69,30 @@ export class Deadlines {
 
   async #fire(): Promise<void> {
     this.#cancel = undefined;
+    this.#busy = true;
+    let delay = 0;
+    for (let due = this.#due(); due.length && !this.#closed; due = this.#due()) {
+      try {
+        await this.#expire(due);
+        for (const deadline of due) if (this.#current.get(deadline.key) === deadline) this.#current.delete(deadline.key);
+      } catch {
+        delay = retryMilliseconds;
+        for (const deadline of due) if (this.#current.get(deadline.key) === deadline) push(this.#heap, deadline);
+        break;
+      }
+    }
+    this.#busy = false;
+    this.#arm(delay);
+  }
+
+  /** Takes some of the keys whose time has come off the heap. */
+  #due(): Deadline[] {
     const due: Deadline[] = [];
     while (due.length < duePerTurn && this.#heap[0] && this.#heap[0].at <= this.#clock.now()) {
       const deadline = pop(this.#heap);
       if (this.#current.get(deadline.key) === deadline) due.push(deadline);
     }
-    let delay = 0;
-    this.#busy = true;
-    try {
-      if (due.length) await this.#expire(due);
-      for (const deadline of due) if (this.#current.get(deadline.key) === deadline) this.#current.delete(deadline.key);
-    } catch {
-      delay = retryMilliseconds;
-      for (const deadline of due) if (this.#current.get(deadline.key) === deadline) push(this.#heap, deadline);
-    } finally {
-      this.#busy = false;
-    }
-    this.#arm(delay);
+    return due;
   }
 
   #rebuild(): void {

@@ -16,3 +16,4 @@ export { StoreBusy, StoreClosed, StoreDamaged, StoreFailed, StoreFull, StoreLock
 export { type MemoryOptions, MemoryStore, openMemory } from "./memory/memory.ts";
 export { type LeaseReuse, leaseReuse } from "./leases.ts";
 export { type EtcdOptions, EtcdStore, openEtcd } from "./etcd/etcd.ts";
+export { type SqliteOptions, openSqlite } from "./sqlite/sqlite.ts";

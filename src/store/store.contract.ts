@@ -1,7 +1,7 @@
 // The contract of a Store: one strict suite that every backend and every decorator passes.
 
 import assert from "node:assert/strict";
-import { describe, test } from "node:test";
+import { after, describe, test } from "node:test";
 import { expiryCases } from "./contract/expiry.contract.ts";
 import type { Case, Kit } from "./contract/harness.contract.ts";
 import { modelCases } from "./contract/model.contract.ts";
@@ -19,6 +19,8 @@ export interface Gap {
 export interface ContractOptions {
   /** Turns the store's clock where it has one of its own; else time is waited for. */
   readonly elapse?: (store: Store, seconds: number) => Promise<void>;
+  /** Keeps one store for all tests, but for those that close it, where opening one takes long. */
+  readonly reuse?: boolean;
 }
 
 const cases: readonly Case[] = [...writeCases, ...readCases, ...watchCases, ...expiryCases, ...modelCases];
@@ -26,11 +28,17 @@ let runs = 0;
 
 /** Runs the suite on stores from `open`, which may be empty or not. A gap that passes fails, so that gaps only shrink. */
 export function storeContract(name: string, open: () => Promise<Store>, gaps: readonly Gap[] = [], options: ContractOptions = {}): void {
+  let kept: Store | undefined;
+  const closed = async (store: Store): Promise<boolean> =>
+    store.status().then(
+      () => false,
+      () => true,
+    );
   describe(`${name} keeps the contract of a store`, () => {
     for (const [title, run] of cases) {
       const gap = gaps.find((one) => one.test === title);
       test(gap ? `${title} (gap: ${gap.reason})` : title, { timeout: 60_000 }, async () => {
-        const store = await open();
+        const store = kept ?? (await open());
         try {
           const { revision: start } = await store.status();
           const elapse = (seconds: number): Promise<void> => options.elapse?.(store, seconds) ?? Promise.resolve();
@@ -38,10 +46,12 @@ export function storeContract(name: string, open: () => Promise<Store>, gaps: re
           if (gap) await assert.rejects(run(kit), `"${title}" passes now: take it off the list of gaps`);
           else await run(kit);
         } finally {
-          await store.close();
+          kept = options.reuse && !(await closed(store)) ? store : undefined;
+          if (!kept) await store.close();
         }
       });
     }
+    after(() => kept?.close());
     test("every gap names a test", () => {
       const titles = new Set(cases.map(([title]) => title));
       assert.deepEqual(

@@ -1,0 +1,82 @@
+// Decides a batch of writes one after another, as if each were alone, and packs what they change into one job.
+// Nothing here has happened yet: outcomes are given out only once the job is on disk.
+
+import { expectationHolds } from "../key-order.ts";
+import type { Change, Entry, Outcome, Revision, Write } from "../store.ts";
+import type { Job } from "./writer.ts";
+
+/** A write that waits for its batch. */
+export interface Pending {
+  readonly write: Write;
+  readonly expires: number;
+  readonly resolve: (outcome: Outcome) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A change to come, with the time it expires at (zero for never). */
+export interface Decided {
+  readonly change: Change;
+  readonly expires: number;
+}
+
+export interface Batch {
+  readonly decided: readonly Decided[];
+  readonly outcomes: readonly { readonly pending: Pending; readonly outcome: Outcome }[];
+}
+
+/** Decides the writes on top of revision `newest`. A write whose current value cannot be read is rejected at once. */
+export function decide(writes: readonly Pending[], newest: Revision, find: (key: string) => Entry | undefined): Batch {
+  const decided: Decided[] = [];
+  const outcomes: { pending: Pending; outcome: Outcome }[] = [];
+  // What earlier writes of this batch made of a key.
+  const pendingState = new Map<string, Entry | undefined>();
+  for (const pending of writes) {
+    const { key, value, expect } = pending.write;
+    let current: Entry | undefined;
+    try {
+      current = pendingState.has(key) ? pendingState.get(key) : find(key);
+    } catch (error) {
+      pending.reject(error);
+      continue;
+    }
+    const revision = newest + decided.length;
+    if (!expectationHolds(expect, current?.revision ?? 0)) outcomes.push({ pending, outcome: { done: false, ...(current && { current }) } });
+    else if (value === null && !current) outcomes.push({ pending, outcome: { done: true, revision } });
+    else {
+      const own = current?.key ?? flat(key);
+      const change: Change = { key: own, revision: revision + 1, value, created: current?.created ?? revision + 1, ...(current && { previous: current }) };
+      decided.push({ change, expires: value === null ? 0 : pending.expires });
+      pendingState.set(key, value === null ? undefined : { key: own, value, revision: change.revision, created: change.created });
+      outcomes.push({ pending, outcome: { done: true, revision: change.revision, ...(current && { previous: current }) } });
+    }
+  }
+  return { decided, outcomes };
+}
+
+/** Packs decided changes and housekeeping for the writer thread. */
+export function jobOf(decided: readonly Decided[], chores: { readonly forget?: readonly Revision[]; readonly compacted?: Revision; readonly vacuumPages?: number }): Job {
+  const numbers = new Float64Array(decided.length * 4);
+  const bytes = new Uint8Array(decided.reduce((sum, { change }) => sum + (change.value?.length ?? 0), 0));
+  let offset = 0;
+  for (const [i, { change, expires }] of decided.entries()) {
+    numbers[4 * i] = change.value ? change.created : -change.created;
+    numbers[4 * i + 1] = change.previous?.revision ?? 0;
+    numbers[4 * i + 2] = expires;
+    numbers[4 * i + 3] = change.value?.length ?? -1;
+    if (!change.value) continue;
+    bytes.set(change.value, offset);
+    offset += change.value.length;
+  }
+  return {
+    first: decided[0]?.change.revision ?? 0,
+    keys: decided.map(({ change }) => change.key),
+    numbers,
+    bytes,
+    forget: Float64Array.from(chores.forget ?? []),
+    compacted: chores.compacted ?? 0,
+    vacuumPages: chores.vacuumPages ?? 0,
+  };
+}
+
+// A key cut out of a long string would keep all of that string alive for as long as the key is there.
+const flat = (key: string): string => Buffer.from(key).toString();

@@ -1,0 +1,159 @@
+// Group commit: writes that come while the disk is busy share the next flush. One job at a time is on its way, and
+// housekeeping rides along in small pieces, so that neither waits long for the other.
+
+import { StoreBusy, StoreClosed } from "../errors.ts";
+import type { Entry, Revision } from "../store.ts";
+import { type Decided, type Pending, decide, jobOf } from "./batch.ts";
+import { type Pages, type WriterThread, JobFailed } from "./writer-thread.ts";
+
+const writesPerJob = 1024;
+const bytesPerJob = 8 << 20;
+const waitingBytesAllowed = 256 << 20;
+const waitingWritesAllowed = 100_000;
+const forgetBesideWrites = 64;
+const forgetAlone = 512;
+const vacuumPagesAlone = 256;
+// Space is given back when more than this many pages, and this share of the file, are free.
+const freePagesKept = 512;
+const freeShareKept = 0.25;
+
+export interface CommitsSeams {
+  readonly thread: WriterThread;
+  revision(): Revision;
+  find(key: string): Entry | undefined;
+  /** Takes over changes that are on disk. */
+  apply(decided: readonly Decided[]): void;
+  /** Turns a failed job into the error its writers get. */
+  fault(error: JobFailed): Error;
+}
+
+interface Chore {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export class Commits {
+  readonly #seams: CommitsSeams;
+  #queue: Pending[] = [];
+  #waitingBytes = 0;
+  #forget: Revision[] = [];
+  #forgotten: Chore[] = [];
+  #compacted: ({ readonly through: Revision } & Chore) | undefined;
+  #pages: Pages = { pages: 0, freePages: 0 };
+  #running = false;
+  #scheduled = false;
+  #closing = false;
+  #idle: (() => void)[] = [];
+
+  constructor(seams: CommitsSeams) {
+    this.#seams = seams;
+  }
+
+  /** Queues a write; it is settled when its batch is on disk. */
+  add(pending: Pending): void {
+    const size = sizeOf(pending);
+    if (this.#closing) pending.reject(new StoreClosed());
+    else if (this.#queue.length >= waitingWritesAllowed || this.#waitingBytes + size > waitingBytesAllowed) pending.reject(new StoreBusy(this.#queue.length));
+    else {
+      this.#queue.push(pending);
+      this.#waitingBytes += size;
+      this.#schedule();
+    }
+  }
+
+  /** Records durably how far history is compacted. One at a time. */
+  setCompacted(through: Revision): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#compacted = { through, resolve, reject };
+      this.#schedule();
+    });
+  }
+
+  /** Deletes rows bit by bit; resolves when all that are waiting are gone. */
+  forget(revisions: readonly Revision[]): Promise<void> {
+    for (const revision of revisions) this.#forget.push(revision);
+    if (this.#forget.length === 0) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      this.#forgotten.push({ resolve, reject });
+      this.#schedule();
+    });
+  }
+
+  /** Takes no more writes and resolves when those taken are settled. */
+  async close(): Promise<void> {
+    this.#closing = true;
+    if (this.#running || this.#queue.length) await new Promise<void>((resolve) => void this.#idle.push(resolve));
+    for (const chore of this.#forgotten.splice(0)) chore.reject(new StoreClosed());
+  }
+
+  // The next turn of the loop, not now: all writes of this turn, and those that finished writes set off, go together.
+  #schedule(): void {
+    if (this.#running || this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(() => {
+      this.#scheduled = false;
+      void this.#run();
+    });
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true;
+    await this.#oneJob();
+    this.#running = false;
+    if (this.#queue.length || (!this.#closing && this.#hasChores())) this.#schedule();
+    else for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  async #oneJob(): Promise<void> {
+    const { thread, revision, find, apply, fault } = this.#seams;
+    const { decided, outcomes } = decide(this.#take(), revision(), find);
+    const compacted = this.#compacted;
+    const forget = this.#forget.slice(0, decided.length ? forgetBesideWrites : forgetAlone);
+    const vacuumPages = decided.length || forget.length || compacted || !this.#spacious() ? 0 : vacuumPagesAlone;
+    this.#compacted = undefined;
+    try {
+      if (decided.length || forget.length || compacted || vacuumPages) {
+        const pages = await thread.run(jobOf(decided, { forget, vacuumPages, ...(compacted && { compacted: compacted.through }) }));
+        // Vacuuming that frees nothing must not be tried for ever.
+        this.#pages = vacuumPages && pages.freePages >= this.#pages.freePages ? { pages: pages.pages, freePages: 0 } : pages;
+      }
+      if (decided.length) apply(decided);
+      this.#forget.splice(0, forget.length);
+      for (const { pending, outcome } of outcomes) pending.resolve(outcome);
+      compacted?.resolve();
+      if (this.#forget.length === 0) for (const chore of this.#forgotten.splice(0)) chore.resolve();
+    } catch (error) {
+      const told = error instanceof JobFailed ? fault(error) : error;
+      for (const { pending } of outcomes) pending.reject(told);
+      compacted?.reject(told);
+      // The rows stay on the list; whoever waits for them is told, and the next job tries again.
+      for (const chore of this.#forgotten.splice(0)) chore.reject(told);
+      this.#pages = { pages: 0, freePages: 0 };
+    }
+  }
+
+  #take(): Pending[] {
+    let bytes = 0;
+    let count = 0;
+    while (count < this.#queue.length && count < writesPerJob && (count === 0 || bytes < bytesPerJob)) bytes += sizeOf(this.#queue[count++]!);
+    this.#waitingBytes -= bytes;
+    if (count === this.#queue.length) {
+      const all = this.#queue;
+      this.#queue = [];
+      return all;
+    }
+    return this.#queue.splice(0, count);
+  }
+
+  /** Whether work is left that nobody has to ask for; after a failure it waits for the next write. */
+  #hasChores(): boolean {
+    return this.#compacted !== undefined || this.#forgotten.length > 0 || this.#spacious();
+  }
+
+  #spacious(): boolean {
+    const { pages, freePages } = this.#pages;
+    return freePages > freePagesKept && freePages > pages * freeShareKept;
+  }
+}
+
+const sizeOf = ({ write }: Pending): number => 200 + (write.value?.length ?? 0);

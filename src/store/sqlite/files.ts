@@ -1,0 +1,49 @@
+// What the store's directory holds and how its database is laid out. Shared by both threads, so it imports no rooms.
+//
+//   store.db   log    one row per change, narrow, so that the key index loads without touching values
+//              value  the bytes of each change, looked up by revision
+//              meta   how far history was compacted
+//   lock.db    held locked while the store is open      holder   the pid that holds it, for people
+
+import { join } from "node:path";
+import { crc32 } from "node:zlib";
+import type { Revision } from "../store.ts";
+
+export const storeFile = (dir: string): string => join(dir, "store.db");
+export const lockFile = (dir: string): string => join(dir, "lock.db");
+export const holderFile = (dir: string): string => join(dir, "holder");
+
+export const applicationId = 0x6f726368;
+export const formatVersion = 1;
+export const pageBytes = 8192;
+
+/** An empty store stands at revision 1, as etcd does, so that zero can go on meaning "before everything". */
+export const firstRevision = 1;
+
+// `created` is negative for a deletion; `before` is the revision of the version replaced, or zero;
+// `expires` is in milliseconds since the epoch, or zero.
+export const layout = `
+  CREATE TABLE log (revision INTEGER PRIMARY KEY, key TEXT NOT NULL, created INTEGER NOT NULL, before INTEGER NOT NULL, expires INTEGER NOT NULL, seal INTEGER NOT NULL);
+  CREATE TABLE value (revision INTEGER PRIMARY KEY, seal INTEGER NOT NULL, bytes BLOB NOT NULL);
+  CREATE TABLE meta (name TEXT PRIMARY KEY, number INTEGER NOT NULL) WITHOUT ROWID;
+  INSERT INTO meta VALUES ('compacted', 0);
+  PRAGMA application_id = ${applicationId};
+  PRAGMA user_version = ${formatVersion};
+`;
+
+/** SQLite does not check its pages, so every row carries a checksum of what was written. */
+export const rowSeal = (revision: Revision, key: string, created: number, before: number, expires: number): number => crc32(`${revision} ${created} ${before} ${expires} ${key}`);
+export const valueSeal = (revision: Revision, bytes: Uint8Array): number => crc32(bytes, revision % 2 ** 32);
+
+/** A file beside this one, in whichever form this one runs: source or compiled. */
+export const beside = (name: string): URL => new URL(`./${name}${import.meta.url.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url);
+
+/** An SQLite error's result code and text, fit to be sent between threads. */
+export interface Fault {
+  readonly code: number;
+  readonly message: string;
+}
+export function faultOf(error: unknown): Fault {
+  const { errcode, message } = error as { errcode?: number; message?: string };
+  return { code: errcode ?? 0, message: message ?? String(error) };
+}

@@ -1,0 +1,106 @@
+// The event loop's own read-only connection: short look-ups by revision that never wait for the writer.
+
+import { DatabaseSync, type StatementSync } from "node:sqlite";
+import { StoreDamaged } from "../errors.ts";
+import type { Revision } from "../store.ts";
+import { rowSeal, valueSeal } from "./files.ts";
+
+/** A row of the log; `created` is negative for a deletion. */
+export interface Row {
+  readonly revision: Revision;
+  readonly key: string;
+  readonly created: number;
+  readonly before: Revision;
+  readonly expires: number;
+}
+type Columns = [revision: number, key: string, created: number, before: number, expires: number, seal: number];
+
+export class Reader {
+  readonly #file: string;
+  readonly #db: DatabaseSync;
+  readonly #value: StatementSync;
+  readonly #values: StatementSync;
+  readonly #log: StatementSync;
+  readonly #pages: StatementSync;
+  readonly #pageBytes: number;
+
+  constructor(file: string) {
+    this.#file = file;
+    this.#db = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
+    const prepare = (sql: string): StatementSync => {
+      const statement = this.#db.prepare(sql);
+      statement.setReturnArrays(true);
+      return statement;
+    };
+    this.#value = prepare("SELECT revision, seal, bytes FROM value WHERE revision = ?");
+    this.#values = prepare("SELECT revision, seal, bytes FROM value WHERE revision IN (SELECT value FROM json_each(?))");
+    this.#log = prepare("SELECT revision, key, created, before, expires, seal FROM log WHERE revision > ? AND revision <= ? ORDER BY revision LIMIT ?");
+    this.#pages = prepare("PRAGMA page_count");
+    this.#pageBytes = (prepare("PRAGMA page_size").get() as unknown as [number])[0];
+  }
+
+  /** The value written at a revision, if it is still kept. */
+  value(revision: Revision): Uint8Array | undefined {
+    return this.#guard(() => {
+      const row = this.#value.get(revision) as unknown as [number, number, Uint8Array] | undefined;
+      return row && this.#checked(row);
+    });
+  }
+
+  /** Many values at once; those no longer kept are missing. */
+  values(revisions: readonly Revision[]): Map<Revision, Uint8Array> {
+    return this.#guard(() => {
+      const rows = this.#values.all(JSON.stringify(revisions)) as unknown as [number, number, Uint8Array][];
+      return new Map(rows.map((row) => [row[0], this.#checked(row)]));
+    });
+  }
+
+  /** Rows of the log behind a revision, in order. */
+  log(after: Revision, through: Revision, limit: number): Row[] {
+    return this.#guard(() => (this.#log.all(after, through, limit) as unknown as Columns[]).map((row) => this.#row(row)));
+  }
+
+  /** Every row of the log, in key order and then by revision. */
+  *rows(): Generator<Row, void, void> {
+    const statement = this.#db.prepare("SELECT revision, key, created, before, expires, seal FROM log ORDER BY key, revision");
+    statement.setReturnArrays(true);
+    for (const row of statement.iterate()) yield this.#row(row as unknown as Columns);
+  }
+
+  compacted(): Revision {
+    return this.#guard(() => Number(this.#db.prepare("SELECT number FROM meta WHERE name = 'compacted'").get()!["number"]));
+  }
+
+  bytes(): number {
+    return this.#guard(() => (this.#pages.get() as unknown as [number])[0] * this.#pageBytes);
+  }
+
+  close(): void {
+    this.#db.close();
+  }
+
+  #row([revision, key, created, before, expires, seal]: Columns): Row {
+    if (seal !== rowSeal(revision, key, created, before, expires)) throw new StoreDamaged(this.#file, `the log is not what was written at revision ${revision}`);
+    return { revision, key, created, before, expires };
+  }
+
+  #checked([revision, seal, bytes]: [number, number, Uint8Array]): Uint8Array {
+    if (seal !== valueSeal(revision, bytes)) throw new StoreDamaged(this.#file, `the value written at revision ${revision} is not what was written`);
+    return bytes;
+  }
+
+  #guard<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      throw damageOf(this.#file, error) ?? error;
+    }
+  }
+}
+
+/** The error as StoreDamaged, where SQLite says that the file is broken. */
+export function damageOf(file: string, error: unknown): StoreDamaged | undefined {
+  const { errcode, message } = error as { errcode?: number; message?: string };
+  const primary = (errcode ?? 0) % 256;
+  return primary === 11 || primary === 26 ? new StoreDamaged(file, message ?? "unreadable") : undefined;
+}

@@ -1,0 +1,47 @@
+// The newest changes, kept in memory within a budget of bytes: watchers that keep up, and updates of what was just
+// written, never go to disk.
+
+import type { Change, Revision } from "../store.ts";
+
+const overheadBytes = 300;
+
+export class Recent {
+  readonly #budget: number;
+  #changes: Change[] = [];
+  #head = 0;
+  #bytes = 0;
+
+  constructor(budgetBytes: number) {
+    this.#budget = budgetBytes;
+  }
+
+  /** The oldest revision held, or undefined when nothing is. */
+  get first(): Revision | undefined {
+    return this.#changes[this.#head]?.revision;
+  }
+
+  /** Adds the change of the next revision, and lets the oldest go while the budget is exceeded. */
+  push(change: Change): void {
+    this.#changes.push(change);
+    this.#bytes += sizeOf(change);
+    while (this.#bytes > this.#budget && this.#head < this.#changes.length) this.#bytes -= sizeOf(this.#changes[this.#head++]!);
+    if (this.#head > 1024 && this.#head > this.#changes.length / 2) {
+      this.#changes = this.#changes.slice(this.#head);
+      this.#head = 0;
+    } else if (this.#head > 0) this.#clear();
+  }
+
+  get(revision: Revision): Change | undefined {
+    const first = this.first;
+    return first === undefined || revision < first ? undefined : this.#changes[this.#head + revision - first];
+  }
+
+  // What was let go must not be held by the array until it is cut.
+  #clear(): void {
+    for (let i = this.#head - 1; i >= 0 && this.#changes[i] !== gone; i--) this.#changes[i] = gone;
+  }
+}
+
+const gone: Change = { key: "", revision: 0, value: null, created: 0 };
+
+const sizeOf = (change: Change): number => overheadBytes + (change.value?.length ?? 0) + (change.previous?.value.length ?? 0);

@@ -1,0 +1,342 @@
+// The embedded store: one SQLite file. The event loop holds the key index and the newest changes and reads values by
+// revision; a writer thread commits in batches. What is acknowledged is on disk.
+
+import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
+import { type Clock, systemClock } from "#base";
+import { Deadlines } from "../deadlines.ts";
+import { StoreClosed, StoreDamaged, StoreFailed, StoreFull } from "../errors.ts";
+import { Feed } from "../feed.ts";
+import { KeyIndex, type Listing, type Version } from "../key-index.ts";
+import { checkRange, checkWrite, inRange } from "../key-order.ts";
+import {
+  type Batch,
+  type Change,
+  Compacted,
+  type Entry,
+  FutureRevision,
+  type Outcome,
+  type Page,
+  type Range,
+  type Revision,
+  type Store,
+  type StoreStatus,
+  type Write,
+} from "../store.ts";
+import type { Decided } from "./batch.ts";
+import { Commits } from "./commits.ts";
+import { firstRevision, pageBytes, storeFile } from "./files.ts";
+import { lockStore } from "./lock.ts";
+import { damageOf, Reader, type Row } from "./reader.ts";
+import { Recent } from "./recent.ts";
+import { JobFailed, WriterThread } from "./writer-thread.ts";
+
+export interface SqliteOptions {
+  /** Where the files live; made when it is not there. */
+  readonly dir: string;
+  readonly clock?: Clock;
+  /** How much memory the newest changes may take. */
+  readonly recentBytes?: number;
+  /** The database refuses to grow beyond this. */
+  readonly maxBytes?: number;
+}
+
+const readAtOnce = 64;
+const readChunk = 256;
+const rowsPerChunk = 1000;
+const changesPerBatch = 500;
+const bytesPerBatch = 4 << 20;
+const loadChunk = 20_000;
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+class SqliteStore implements Store {
+  readonly #dir: string;
+  readonly #clock: Clock;
+  readonly #reader: Reader;
+  readonly #thread: WriterThread;
+  readonly #unlock: () => void;
+  readonly #recent: Recent;
+  readonly #index = new KeyIndex();
+  readonly #commits: Commits;
+  readonly #feed: Feed;
+  readonly #deadlines: Deadlines;
+  #revision: Revision = firstRevision;
+  #compacted: Revision = 0;
+  #compacting: Promise<unknown> = Promise.resolve();
+  #closing: Promise<void> | undefined;
+
+  constructor(options: SqliteOptions, reader: Reader, thread: WriterThread, unlock: () => void) {
+    this.#dir = options.dir;
+    this.#clock = options.clock ?? systemClock;
+    this.#reader = reader;
+    this.#thread = thread;
+    this.#unlock = unlock;
+    this.#recent = new Recent(options.recentBytes ?? 16 << 20);
+    this.#commits = new Commits({
+      thread,
+      revision: () => this.#revision,
+      find: (key) => this.#find(key),
+      apply: (decided) => this.#apply(decided),
+      fault: (error) => faultError(this.#dir, error),
+    });
+    this.#feed = new Feed({ revision: () => this.#revision, compacted: () => this.#compacted, changes: (range, after) => this.#changes(range, after) });
+    this.#deadlines = new Deadlines(this.#clock, async (due) => {
+      await Promise.all(due.map(({ key, revision }) => this.write({ key, value: null, expect: revision })));
+    });
+  }
+
+  /** Reads the log into the index; what a compaction before a crash left behind is forgotten now. */
+  async load(): Promise<void> {
+    this.#compacted = this.#reader.compacted();
+    let newest = Math.max(firstRevision, this.#compacted);
+    let behind = 0;
+    let count = 0;
+    let last: Row | undefined;
+    const expiring: Row[] = [];
+    const settle = (row: Row | undefined): void => {
+      if (row && row.created > 0 && row.expires) expiring.push(row);
+    };
+    for (const row of this.#reader.rows()) {
+      if (row.created > 0) this.#index.put(row.key, row.revision, row.created);
+      else if (this.#index.find(row.key)) this.#index.remove(row.key, row.revision);
+      if (last?.key !== row.key) settle(last);
+      last = row;
+      newest = Math.max(newest, row.revision);
+      if (row.revision > this.#compacted) behind++;
+      if (++count % loadChunk === 0) await turn();
+    }
+    settle(last);
+    const expected = newest - Math.max(this.#compacted, firstRevision);
+    if (behind !== expected) throw new StoreDamaged(storeFile(this.#dir), `of ${expected} changes since the last compaction ${behind} are there`);
+    this.#revision = newest;
+    const leftovers: Revision[] = [];
+    for (const dropped of this.#index.trim(this.#compacted)) leftovers.push(...dropped);
+    this.#commits.forget(leftovers).catch(() => undefined);
+    for (const { key, revision, expires } of expiring) this.#deadlines.set(key, revision, expires);
+  }
+
+  async read(range: Range, at?: Revision): Promise<Page> {
+    this.#check(at);
+    checkRange(range);
+    for (;;) {
+      const revision = at ?? this.#revision;
+      const listing = this.#list(range, at);
+      const entries = await this.#entries(listing);
+      if (entries) return { revision, entries, remaining: listing.remaining };
+      // A compaction took versions away while we read: the newest state can be read anew, the past cannot.
+      if (at !== undefined) throw new Compacted(this.#compacted);
+    }
+  }
+
+  async write(write: Write): Promise<Outcome> {
+    this.#check();
+    checkWrite(write);
+    // Our own copy: what the caller does with its bytes afterwards changes nothing here.
+    const own: Write = { ...write, value: write.value && new Uint8Array(write.value) };
+    const expires = write.ttlSeconds ? Math.ceil(this.#clock.now() + write.ttlSeconds * 1000) : 0;
+    return new Promise((resolve, reject) => this.#commits.add({ write: own, expires, resolve, reject }));
+  }
+
+  watch(range: Range, after: Revision, signal: AbortSignal): AsyncIterable<Batch> {
+    this.#check();
+    checkRange(range);
+    return this.#feed.watch(range, after, signal);
+  }
+
+  async progress(): Promise<Revision> {
+    this.#check();
+    this.#feed.mark();
+    return this.#revision;
+  }
+
+  async compact(through: Revision): Promise<void> {
+    this.#check();
+    if (through > this.#revision) throw new FutureRevision(through, this.#revision);
+    const mine = this.#compacting.then(() => this.#compact(through));
+    this.#compacting = mine.catch(() => undefined);
+    return mine;
+  }
+
+  async status(): Promise<StoreStatus> {
+    this.#check();
+    return { revision: this.#revision, compacted: this.#compacted, keys: this.#index.size, bytes: this.#reader.bytes() };
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#deadlines.close();
+    this.#feed.close();
+    await this.#commits.close();
+    await this.#compacting;
+    this.#reader.close();
+    await this.#thread.close();
+    this.#unlock();
+  }
+
+  #check(at?: Revision): void {
+    if (this.#closing) throw new StoreClosed();
+    if (at === undefined) return;
+    if (at > this.#revision) throw new FutureRevision(at, this.#revision);
+    if (at < this.#compacted) throw new Compacted(this.#compacted);
+  }
+
+  async #compact(through: Revision): Promise<void> {
+    if (through <= this.#compacted) return;
+    await this.#commits.setCompacted(through);
+    this.#compacted = through;
+    let forgotten = Promise.resolve();
+    for (const dropped of this.#index.trim(through)) {
+      forgotten = this.#commits.forget(dropped);
+      forgotten.catch(() => undefined);
+      await turn();
+    }
+    await forgotten;
+  }
+
+  #apply(decided: readonly Decided[]): void {
+    const changes: Change[] = [];
+    for (const { change, expires } of decided) {
+      const { key, revision, value, created } = change;
+      if (value) this.#index.put(key, revision, created);
+      else this.#index.remove(key, revision);
+      this.#recent.push(change);
+      this.#deadlines.set(key, revision, expires || undefined);
+      this.#revision = revision;
+      changes.push(change);
+    }
+    this.#feed.publish(changes);
+  }
+
+  #find(key: string): Entry | undefined {
+    const version = this.#index.find(key);
+    return version && this.#entry(key, version);
+  }
+
+  #entry(key: string, { revision, created }: Version): Entry {
+    const value = this.#value(revision);
+    if (!value) throw new StoreDamaged(storeFile(this.#dir), `the value of ${JSON.stringify(key)} written at revision ${revision} is missing`);
+    return { key, value, revision, created };
+  }
+
+  #value(revision: Revision): Uint8Array | undefined {
+    return this.#recent.get(revision)?.value ?? this.#reader.value(revision);
+  }
+
+  #list(range: Range, at: Revision | undefined): Listing {
+    if (!("key" in range)) return this.#index.list(range, at);
+    const version = this.#index.find(range.key, at);
+    if (!version) return { keys: [], revisions: [], created: [], remaining: 0 };
+    return { keys: [range.key], revisions: [version.revision], created: [version.created], remaining: 0 };
+  }
+
+  /** The listing with its values, or undefined when a compaction took some of them meanwhile. */
+  async #entries({ keys, revisions, created }: Listing): Promise<Entry[] | undefined> {
+    if (keys.length <= readAtOnce) return keys.map((key, i) => this.#entry(key, { revision: revisions[i]!, created: created[i]! }));
+    // In the order they lie on disk, a chunk per turn of the loop.
+    const order = Uint32Array.from(keys.keys()).sort((a, b) => revisions[a]! - revisions[b]!);
+    const entries = Array.from<Entry>({ length: keys.length });
+    for (let from = 0; from < order.length; from += readChunk) {
+      if (from > 0) await turn();
+      if (this.#closing) throw new StoreClosed();
+      const chunk = order.subarray(from, from + readChunk);
+      const values = this.#values(Array.from(chunk, (i) => revisions[i]!));
+      for (const i of chunk) {
+        const value = values.get(revisions[i]!);
+        if (value) entries[i] = { key: keys[i]!, value, revision: revisions[i]!, created: created[i]! };
+        else if (this.#index.find(keys[i]!)?.revision !== revisions[i]) return undefined;
+        else throw new StoreDamaged(storeFile(this.#dir), `the value of ${JSON.stringify(keys[i])} written at revision ${revisions[i]} is missing`);
+      }
+    }
+    return entries;
+  }
+
+  #values(revisions: readonly Revision[]): Map<Revision, Uint8Array> {
+    const values = new Map<Revision, Uint8Array>();
+    const onDisk: Revision[] = [];
+    for (const revision of revisions) {
+      const value = this.#recent.get(revision)?.value;
+      if (value) values.set(revision, value);
+      else onDisk.push(revision);
+    }
+    for (const [revision, value] of onDisk.length ? this.#reader.values(onDisk) : []) values.set(revision, value);
+    return values;
+  }
+
+  async #changes(range: Range, after: Revision): Promise<Batch> {
+    const first = this.#recent.first;
+    if (first !== undefined && after + 1 >= first) {
+      const changes: Change[] = [];
+      let through = after;
+      while (through < this.#revision && changes.length < changesPerBatch) {
+        const change = this.#recent.get(++through)!;
+        if (inRange(range, change.key)) changes.push(change);
+      }
+      return { changes, through };
+    }
+    return this.#changesOnDisk(range, Math.max(after, firstRevision));
+  }
+
+  async #changesOnDisk(range: Range, after: Revision): Promise<Batch> {
+    const rows = this.#reader.log(after, this.#revision, rowsPerChunk);
+    const changes: Change[] = [];
+    let through = after;
+    let bytes = 0;
+    for (const row of rows) {
+      if (row.revision !== through + 1) throw new StoreDamaged(storeFile(this.#dir), `the change at revision ${through + 1} is missing`);
+      through = row.revision;
+      if (!inRange(range, row.key)) continue;
+      const created = Math.abs(row.created);
+      const value = row.created > 0 ? this.#entry(row.key, { revision: row.revision, created }).value : null;
+      const previous = row.before ? this.#entry(row.key, { revision: row.before, created }) : undefined;
+      changes.push({ key: row.key, revision: row.revision, value, created, ...(previous && { previous }) });
+      bytes += (value?.length ?? 0) + (previous?.value.length ?? 0);
+      if (bytes > bytesPerBatch || changes.length >= changesPerBatch) break;
+    }
+    // Catching up is many chunks: others get their turn between them.
+    await turn();
+    return { changes, through };
+  }
+}
+
+/** Opens the store in a directory, making it when it is not there. Throws StoreLocked, StoreDamaged, StoreFull. */
+export async function openSqlite(options: SqliteOptions): Promise<Store> {
+  const { dir } = options;
+  const file = storeFile(dir);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const unlock = lockStore(dir);
+  let thread: WriterThread | undefined;
+  let reader: Reader | undefined;
+  try {
+    // Made here so that it, and the files SQLite makes beside it, are readable by their owner only.
+    closeSync(openSync(file, "a", 0o600));
+    thread = await WriterThread.start({ file, maxPages: options.maxBytes ? Math.max(16, Math.floor(options.maxBytes / pageBytes)) : 0 });
+    flushDirectory(dir);
+    reader = new Reader(file);
+    const store = new SqliteStore(options, reader, thread, unlock);
+    await store.load();
+    return store;
+  } catch (error) {
+    reader?.close();
+    await thread?.close();
+    unlock();
+    throw error instanceof JobFailed ? faultError(dir, error) : (damageOf(file, error) ?? error);
+  }
+}
+
+function flushDirectory(dir: string): void {
+  const handle = openSync(dir, "r");
+  fsyncSync(handle);
+  closeSync(handle);
+}
+
+const full = 13;
+const sharedMemorySize = 4874;
+
+function faultError(dir: string, { fault }: JobFailed): Error {
+  if (fault.code % 256 === full || fault.code === sharedMemorySize) return new StoreFull(dir, fault.message);
+  return damageOf(storeFile(dir), { errcode: fault.code, message: fault.message }) ?? new StoreFailed(dir, fault.message);
+}

@@ -1,0 +1,90 @@
+// The event loop's end of the writer thread: one job at a time, each a promise that settles when it is on disk.
+
+import { Worker } from "node:worker_threads";
+import { beside, type Fault, faultOf } from "./files.ts";
+import type { Answer, Job, Order, WriterData } from "./writer.ts";
+
+export interface Pages {
+  readonly pages: number;
+  readonly freePages: number;
+}
+
+/** A job that failed as a whole; nothing of it was kept. */
+export class JobFailed extends Error {
+  override readonly name = "JobFailed";
+  readonly fault: Fault;
+  constructor(fault: Fault) {
+    super(fault.message);
+    this.fault = fault;
+  }
+}
+
+export class WriterThread {
+  readonly #worker: Worker;
+  #settle: { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void } | undefined;
+  #gone: Error | undefined;
+
+  private constructor(data: WriterData) {
+    // No flags of ours: the thread needs none, and those of a test runner would confuse it.
+    this.#worker = new Worker(beside("writer"), {
+      workerData: data,
+      execArgv: [],
+      name: "store writer",
+      resourceLimits: { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 8 },
+    });
+    this.#worker.on("message", (answer: Answer) => this.#take()?.resolve(answer));
+    this.#worker.on("error", (error) => this.#lose(new JobFailed(faultOf(error))));
+    this.#worker.on("exit", () => this.#lose(new JobFailed({ code: 0, message: "the writer thread ended" })));
+  }
+
+  /** Starts the thread and waits until it has opened the database. */
+  static async start(data: WriterData): Promise<WriterThread> {
+    const thread = new WriterThread(data);
+    const answer = await thread.#answer();
+    if (answer.is === "failed") {
+      await thread.#worker.terminate();
+      throw new JobFailed(answer.fault);
+    }
+    thread.#worker.unref();
+    return thread;
+  }
+
+  /** Hands over a job, its buffers included. The next may follow only when this one has settled. */
+  async run(job: Job): Promise<Pages> {
+    // An idle thread does not keep the process alive, a working one does.
+    this.#worker.ref();
+    const answered = this.#answer();
+    this.#worker.postMessage({ do: "job", job } satisfies Order, [job.bytes.buffer as ArrayBuffer, job.numbers.buffer as ArrayBuffer, job.forget.buffer as ArrayBuffer]);
+    try {
+      const answer = await answered;
+      if (answer.is === "done") return answer;
+      throw new JobFailed(answer.is === "failed" ? answer.fault : { code: 0, message: "the writer thread has closed" });
+    } finally {
+      this.#worker.unref();
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#gone) return;
+    this.#worker.ref();
+    const ended = new Promise<void>((resolve) => void this.#worker.once("exit", () => resolve()));
+    this.#worker.postMessage({ do: "close" } satisfies Order);
+    await ended;
+  }
+
+  #answer(): Promise<Answer> {
+    if (this.#gone) return Promise.reject(this.#gone);
+    return new Promise((resolve, reject) => (this.#settle = { resolve, reject }));
+  }
+
+  #take(): { readonly resolve: (answer: Answer) => void; readonly reject: (error: Error) => void } | undefined {
+    const settle = this.#settle;
+    this.#settle = undefined;
+    return settle;
+  }
+
+  #lose(error: Error): void {
+    this.#gone ??= error;
+    this.#take()?.reject(this.#gone);
+  }
+}
