@@ -1,0 +1,72 @@
+// Nobody may grant what they do not hold, unless told that they may: `escalate` on the role, `bind` on the role that is bound.
+
+import { isDeepStrictEqual } from "node:util";
+import type { ClusterRole, PolicyRule, Role, RoleRef } from "#api";
+import { type User, mastersGroup } from "#authn";
+import { type ApiError, forbidden, notFound } from "#base";
+import type { Authorizer, ResourceTarget } from "./authorizer.ts";
+import type { RbacAuthorizer } from "./rbac.ts";
+import { compact, describeRule, uncovered } from "./rules.ts";
+
+export interface EscalationOptions {
+  /** All modes together: answers whether an exception was granted. */
+  readonly authorizer: Authorizer;
+  /** Knows the rules that a user holds. */
+  readonly rbac: RbacAuthorizer;
+}
+
+const everything: readonly PolicyRule[] = [
+  { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
+  { verbs: ["*"], nonResourceURLs: ["*"] },
+];
+
+/** Checks the creation or change of a role; `target` is that of the request. Throws 403. Changes that touch only ownership need no check. */
+export async function checkRole(options: EscalationOptions, user: User, target: ResourceTarget, role: Role | ClusterRole, old?: Role | ClusterRole): Promise<void> {
+  if (user.groups.includes(mastersGroup)) return;
+  const escalation = await options.authorizer.decide({ user, verb: "escalate", resource: { ...target, version: "*", subresource: "" } });
+  if (escalation.verdict === "allow") return;
+  const held = options.rbac.policyRulesFor(user, target.namespace);
+  const name = role.metadata.name ?? "";
+  const missing = uncovered(role.rules ?? [], held);
+  if (missing.length) throw escalationError(user, target, name, missing);
+  if ((aggregates(role) || (old && aggregates(old))) && uncovered(everything, held).length) {
+    throw forbidden(target, name, "must have cluster-admin privileges to use the aggregationRule");
+  }
+}
+
+/** Checks the creation or change of a binding; `target` is that of the request. Throws 403, or 404 when the role to be bound does not exist. */
+export async function checkBinding(
+  options: EscalationOptions,
+  user: User,
+  target: ResourceTarget,
+  binding: { readonly metadata: { readonly name?: string }; readonly roleRef: RoleRef },
+): Promise<void> {
+  if (user.groups.includes(mastersGroup)) return;
+  const { roleRef } = binding;
+  const resource = { Role: "roles", ClusterRole: "clusterroles" }[roleRef.kind];
+  if (!resource) return; // Validation refuses it with the better message.
+  const bound: ResourceTarget = { group: roleRef.apiGroup, version: "*", resource, subresource: "", namespace: target.namespace, name: roleRef.name };
+  const exception = await options.authorizer.decide({ user, verb: "bind", resource: bound });
+  if (exception.verdict === "allow") return;
+  const rules = options.rbac.rulesOf(roleRef, target.namespace);
+  if (!rules) throw notFound({ group: target.group, resource }, roleRef.name);
+  const missing = uncovered(rules, options.rbac.policyRulesFor(user, target.namespace));
+  if (missing.length) throw escalationError(user, target, binding.metadata.name ?? "", missing);
+}
+
+/** Whether an update touches only what garbage collection touches: such updates are not checked. */
+export function onlyOwnershipChanged(object: { readonly metadata: object }, old: { readonly metadata: object }): boolean {
+  const bare = ({ metadata, ...rest }: { readonly metadata: object }): object => ({
+    ...rest,
+    metadata: { ...metadata, ownerReferences: 0, finalizers: 0, managedFields: 0, selfLink: 0 },
+  });
+  return isDeepStrictEqual(bare(object), bare(old));
+}
+
+function escalationError(user: User, target: ResourceTarget, name: string, missing: readonly PolicyRule[]): ApiError {
+  const list = [...new Set(compact(missing).map(describeRule))].toSorted().join("\n");
+  const groups = `[${user.groups.map((group) => JSON.stringify(group)).join(" ")}]`;
+  return forbidden(target, name, `user ${JSON.stringify(user.name)} (groups=${groups}) is attempting to grant RBAC permissions not currently held:\n${list}`);
+}
+
+const aggregates = (role: Role | ClusterRole): boolean => "aggregationRule" in role && Boolean(role.aggregationRule?.clusterRoleSelectors?.length);

@@ -1,0 +1,222 @@
+// Role-based decisions. Bindings are indexed by subject, and each user's decisions are remembered until any role or binding changes.
+//
+//   user ── name and groups ──> its bindings, cluster-wide and per namespace ──> their roles' rules ──> decision by (verb, resource)
+//
+// The index of a namespace is built when it is first asked for, so that a change costs nothing where nobody looks.
+
+import type { ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding, RoleRef, Subject } from "#api";
+import { type User, serviceAccountName } from "#authn";
+import { type Attributes, type Authorizer, type Decision, type KnownRules, noOpinion } from "./authorizer.ts";
+import { ruleAllows } from "./rules.ts";
+
+/** Gives the roles and bindings as they are now. The same object is the same content. */
+export interface RbacSource {
+  /** Differs whenever any role or binding has changed. */
+  version(): number;
+  clusterRole(name: string): ClusterRole | undefined;
+  role(namespace: string, name: string): Role | undefined;
+  /** In the order of their names. */
+  clusterRoleBindings(): Iterable<ClusterRoleBinding>;
+  /** Of one namespace, in the order of their names. */
+  roleBindings(namespace: string): Iterable<RoleBinding>;
+}
+
+export interface RbacAuthorizer extends Authorizer {
+  decide(attributes: Attributes): Decision;
+  /** All rules that apply to a user, those of missing roles left out. */
+  policyRulesFor(user: User, namespace: string): PolicyRule[];
+  /** The rules a binding in `namespace` (or a cluster-wide one) would grant; undefined when there is no such role. */
+  rulesOf(ref: RoleRef, namespace: string): readonly PolicyRule[] | undefined;
+}
+
+interface Grant {
+  readonly order: number;
+  readonly binding: ClusterRoleBinding | RoleBinding;
+  readonly subject: Subject;
+}
+type SubjectIndex = ReadonlyMap<string, readonly Grant[]>;
+
+/** What is known of one user: grants by namespace, and decisions by question. */
+interface View {
+  readonly grants: Map<string, readonly Grant[]>;
+  readonly decisions: Map<string, Decision>;
+  /** Whether some rule speaks of single objects, so that the name belongs to the question. */
+  readonly byName: Map<string, boolean>;
+}
+
+/** Bounds of what is remembered. When one is reached, memory starts afresh. */
+const rememberedUsers = 10_000;
+const rememberedDecisions = 100_000;
+
+export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
+  let version = Number.NaN;
+  let indexes = new Map<string, SubjectIndex>();
+  let views = new Map<string, View>();
+  let viewOf = new WeakMap<User, View>();
+  let decisions = 0;
+
+  const forget = (): void => {
+    views = new Map();
+    viewOf = new WeakMap();
+    decisions = 0;
+  };
+  const refresh = (): void => {
+    const now = source.version();
+    if (now === version) return;
+    version = now;
+    indexes = new Map();
+    forget();
+  };
+  const view = (user: User): View => {
+    const known = viewOf.get(user);
+    if (known) return known;
+    if (views.size >= rememberedUsers || decisions >= rememberedDecisions) forget();
+    const key = `${user.name}\n${user.groups.join("\n")}`;
+    let found = views.get(key);
+    if (!found) views.set(key, (found = { grants: new Map(), decisions: new Map(), byName: new Map() }));
+    viewOf.set(user, found);
+    return found;
+  };
+  const index = (namespace: string): SubjectIndex => {
+    let found = indexes.get(namespace);
+    if (!found) indexes.set(namespace, (found = indexOf(namespace ? source.roleBindings(namespace) : source.clusterRoleBindings(), namespace)));
+    return found;
+  };
+  /** Grants within one scope; the empty namespace stands for the whole cluster. */
+  const grantsIn = (user: User, seen: View, namespace: string): readonly Grant[] => {
+    let found = seen.grants.get(namespace);
+    if (!found) {
+      const by = index(namespace);
+      const all = [by.get(`u:${user.name}`) ?? [], ...user.groups.map((group) => by.get(`g:${group}`) ?? [])].flat();
+      // A binding that names a user twice, say by name and by group, counts once, by the first of its subjects.
+      const first = new Map<number, Grant>();
+      for (const grant of all) {
+        const before = first.get(grant.order);
+        if (!before || position(grant) < position(before)) first.set(grant.order, grant);
+      }
+      found = [...first.values()].toSorted((a, b) => a.order - b.order);
+      seen.grants.set(namespace, found);
+    }
+    return found;
+  };
+  const grantsFor = (user: User, seen: View, namespace: string): readonly Grant[] => {
+    const everywhere = grantsIn(user, seen, "");
+    if (!namespace) return everywhere;
+    const here = grantsIn(user, seen, namespace);
+    return here.length ? [...everywhere, ...here] : everywhere;
+  };
+  const rulesOf = (ref: RoleRef, namespace: string): readonly PolicyRule[] | undefined => {
+    const role = ref.kind === "ClusterRole" ? source.clusterRole(ref.name) : ref.kind === "Role" ? source.role(namespace, ref.name) : undefined;
+    return role && (role.rules ?? []);
+  };
+  const namesMatter = (user: User, seen: View, namespace: string): boolean => {
+    let known = seen.byName.get(namespace);
+    if (known === undefined) {
+      known = grantsFor(user, seen, namespace).some(({ binding }) => rulesOf(binding.roleRef, namespace)?.some((rule) => rule.resourceNames?.length));
+      seen.byName.set(namespace, known);
+    }
+    return known;
+  };
+  const decideAnew = (attributes: Attributes, grants: readonly Grant[], namespace: string): Decision => {
+    const missing: string[] = [];
+    for (const grant of grants) {
+      const { roleRef } = grant.binding;
+      const rules = rulesOf(roleRef, namespace);
+      if (!rules) missing.push(`${roleRef.kind === "Role" ? "role" : "clusterrole"} ${JSON.stringify(roleRef.name)} not found`);
+      else if (rules.some((rule) => ruleAllows(rule, attributes))) return { verdict: "allow", reason: `RBAC: allowed by ${describeGrant(grant)}` };
+    }
+    if (!missing.length) return noOpinion;
+    return { verdict: "no opinion", reason: `RBAC: ${missing.length === 1 ? missing[0] : `[${missing.join(", ")}]`}` };
+  };
+
+  return {
+    decide: (attributes) => {
+      refresh();
+      const { user, verb, resource, path = "" } = attributes;
+      const namespace = resource?.namespace ?? "";
+      const seen = view(user);
+      let key: string;
+      // The lengths keep questions apart whose parts hold the separator: clients choose these texts.
+      if (resource) {
+        const { group, subresource } = resource;
+        key = `${verb.length} ${resource.resource.length} ${subresource.length} ${group.length} ${namespace.length} ${verb}${resource.resource}${subresource}${group}${namespace}`;
+        if (resource.name && namesMatter(user, seen, namespace)) key += resource.name;
+      } else key = `path ${verb.length} ${verb}${path}`;
+      let decision = seen.decisions.get(key);
+      if (!decision) {
+        decision = decideAnew(attributes, grantsFor(user, seen, namespace), namespace);
+        seen.decisions.set(key, decision);
+        // A user's own share is bounded too: the views map is only checked when a user first appears.
+        if (++decisions >= rememberedDecisions) forget();
+      }
+      return decision;
+    },
+    policyRulesFor: (user, namespace) => {
+      refresh();
+      return grantsFor(user, view(user), namespace).flatMap(({ binding }) => rulesOf(binding.roleRef, namespace) ?? []);
+    },
+    rulesOf,
+    rulesFor(user, namespace): KnownRules {
+      const rules = this.policyRulesFor(user, namespace);
+      return {
+        resourceRules: rules
+          .filter((rule) => rule.resources?.length)
+          .map(({ verbs, apiGroups, resources, resourceNames }) => ({
+            verbs,
+            ...(apiGroups?.length && { apiGroups }),
+            ...(resources?.length && { resources }),
+            ...(resourceNames?.length && { resourceNames }),
+          })),
+        nonResourceRules: rules.flatMap(({ verbs, nonResourceURLs }) => (nonResourceURLs?.length ? [{ verbs, nonResourceURLs }] : [])),
+        incomplete: false,
+        ...errorOf(grantsFor(user, view(user), namespace).filter(({ binding }) => !rulesOf(binding.roleRef, namespace))),
+      };
+    },
+  };
+}
+
+function errorOf(dangling: readonly Grant[]): { error?: string } {
+  const names = dangling.map(({ binding: { roleRef } }) => `${roleRef.kind === "Role" ? "role" : "clusterrole"} ${JSON.stringify(roleRef.name)} not found`);
+  return names.length ? { error: names.join(", ") } : {};
+}
+
+function indexOf(bindings: Iterable<ClusterRoleBinding | RoleBinding>, namespace: string): SubjectIndex {
+  const index = new Map<string, Grant[]>();
+  let order = 0;
+  for (const binding of bindings) {
+    for (const subject of binding.subjects ?? []) {
+      const key = subjectKey(subject, namespace);
+      if (key === undefined) continue;
+      const grants = index.get(key);
+      if (grants) grants.push({ order, binding, subject });
+      else index.set(key, [{ order, binding, subject }]);
+    }
+    order++;
+  }
+  return index;
+}
+
+function subjectKey(subject: Subject, namespace: string): string | undefined {
+  switch (subject.kind) {
+    case "User":
+      return `u:${subject.name}`;
+    case "Group":
+      return `g:${subject.name}`;
+    case "ServiceAccount": {
+      const home = subject.namespace || namespace;
+      return home ? `u:${serviceAccountName(home, subject.name)}` : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+const position = ({ binding, subject }: Grant): number => binding.subjects!.indexOf(subject);
+
+function describeGrant({ binding, subject }: Grant): string {
+  const { name, namespace } = binding.metadata;
+  const { roleRef } = binding;
+  const whose = subject.kind === "ServiceAccount" ? `${subject.name}/${subject.namespace || (namespace ?? "")}` : subject.name;
+  const what = namespace ? `RoleBinding ${JSON.stringify(`${name}/${namespace}`)}` : `ClusterRoleBinding ${JSON.stringify(name)}`;
+  return `${what} of ${roleRef.kind} ${JSON.stringify(roleRef.name)} to ${subject.kind} ${JSON.stringify(whose)}`;
+}
