@@ -51,3 +51,7 @@ export { type Envelope, decodeEnvelope, encodeEnvelope, hasEnvelope } from "./pr
 export type { Style as ProtobufStyle } from "./protobuf/plan.ts";
 export { ProtobufError, Reader as ProtobufReader } from "./protobuf/reader.ts";
 export { Writer as ProtobufWriter } from "./protobuf/writer.ts";
+export { type DecodeOptions, type Decoded, canonical, decodeJson, encodeJson, fromJsonValue } from "./json/codec.ts";
+export { DecodeError } from "./json/decode-error.ts";
+export { JsonSyntaxError, type ParsedJson, parseJson } from "./json/parse.ts";
+export { stringifyJson } from "./json/stringify.ts";

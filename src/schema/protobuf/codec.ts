@@ -33,7 +33,7 @@ export function protobufCodec<M extends Message>(message: M, { style = "referenc
   const known = codecs[style].get(message);
   if (known) return known as ProtobufCodec<TypeOf<M>>;
   const codec = codecOf(compile(message, style)) as ProtobufCodec<TypeOf<M>>;
-  codecs[style].set(message, codec as ProtobufCodec<unknown>);
+  codecs[style].set(message, codec);
   return codec;
 }
 
@@ -96,6 +96,7 @@ function build(message: Message, style: Style, parameters: readonly string[], so
   };
   const body = source(message, style, { codec, constant, fresh: () => `x${count++}` });
   // Only declared names and numbers enter the source, names as JSON strings.
+  // oxlint-disable-next-line typescript/no-implied-eval
   return new Function(...names, `"use strict"; return function ${/^\w+$/.test(message.name) ? message.name : "message"}(${parameters.join(", ")}) { ${body} };`)(...values);
 }
 

@@ -1,0 +1,17 @@
+// Byte strings in JSON: standard base64, padded. Line breaks inside are tolerated, stray bits at the end dropped.
+
+const canonical = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$/;
+const tolerated = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** The canonical text of base64 text. */
+export function canonicalBase64(text: string): string {
+  if (canonical.test(text)) return text;
+  const joined = text.replace(/[\r\n]/g, "");
+  if (!tolerated.test(joined)) throw new Error(`illegal base64 data at input byte ${firstWrong(joined)}`);
+  return Buffer.from(joined, "base64").toString("base64");
+}
+
+const firstWrong = (text: string): number => {
+  const at = text.search(/[^A-Za-z0-9+/]/);
+  return at < 0 ? text.length - (text.length % 4) : at;
+};

@@ -1,0 +1,263 @@
+// The careful way from JSON nodes to canonical form: it collects unknown and duplicate fields as paths in order of
+// appearance, says what is wrong and where, and lets a field that stands twice behave as the reference does: objects
+// are read over each other, anything else is replaced.
+
+import { DurationError, QuantityError, TimeError, canonicalDuration, canonicalMicroTime, canonicalQuantity, canonicalTime } from "#base";
+import { alwaysShown, dropsZero, flatFields, zeroOf, zeroOfField } from "../flat.ts";
+import { rememberText } from "../raw.ts";
+import type { Field, Message, ScalarName, Shape } from "../shape.ts";
+import { canonicalBase64 } from "./base64.ts";
+import { DecodeError } from "./decode-error.ts";
+import { type Node, NumberNode, ObjectNode, compactText, integerOf, plainValue, setKey } from "./parse.ts";
+
+export interface Finding {
+  readonly type: "unknown" | "duplicate";
+  readonly path: string;
+  readonly offset: number;
+}
+
+export interface CarefulState {
+  /** The text the nodes point into; undefined when they come from data. */
+  readonly text: string | undefined;
+  readonly findings: Finding[];
+}
+
+/** Where we are: with indexes for people, and by field names alone as the reference words its type errors. */
+interface Place {
+  readonly path: string;
+  readonly names: string;
+  readonly owner: Message | undefined;
+}
+
+const inside = (place: Place, key: string): string => (place.path ? `${place.path}.${key}` : key);
+
+export function carefully(message: Message, node: Node, state: CarefulState): object {
+  const root: Place = { path: "", names: "", owner: undefined };
+  return (valueOf(message, [node], root, state) ?? zeroOf(message)) as object;
+}
+
+/** The value of the nodes given for one place, usually a single one. Null when the last says so. */
+function valueOf(shape: Shape, nodes: readonly Node[], place: Place, state: CarefulState): unknown {
+  const last = nodes.at(-1)!;
+  switch (shape.shape) {
+    case "message":
+      return messageOf(shape, nodes, place, state);
+    case "map":
+      return mapOf(shape.of, nodes, place, state, shape);
+    case "recursive":
+      return shape.or ? unionOf(shape.or, shape.get(), last, place, state) : messageOf(shape.get(), nodes, place, state);
+    case "list":
+      if (last === null) return null;
+      if (!Array.isArray(last)) throw wrongType(last, shape, place);
+      return last.map((item: Node, i) => valueOf(shape.of, [item], { ...place, path: `${place.path}[${i}]` }, state) ?? zeroOf(shape.of));
+    case "scalar": {
+      const given = nodes.findLast((node) => node !== null);
+      return last === null && (given === undefined || !dropsZero.has(shape.scalar)) ? nullOf(shape.scalar) : scalarOf(shape.scalar, given!, place, state);
+    }
+  }
+}
+
+function nullOf(scalar: ScalarName): null {
+  if (scalar === "duration") throw new DecodeError('time: invalid duration ""');
+  return null;
+}
+
+function messageOf(message: Message, nodes: readonly Node[], place: Place, state: CarefulState): unknown {
+  const objects = nodes.slice(nodes.lastIndexOf(null) + 1);
+  if (objects.length === 0) return null;
+  const fields = flatFields(message);
+  const found = new Map<string, Node[]>();
+  for (const object of objects) {
+    if (!(object instanceof ObjectNode)) throw wrongType(object, message, place);
+    const seen = new Set<string>();
+    object.keys.forEach((key, i) => {
+      if (!fields.some(({ name }) => name === key)) return void state.findings.push({ type: "unknown", path: inside(place, key), offset: object.offsets[i]! });
+      if (seen.has(key)) state.findings.push({ type: "duplicate", path: inside(place, key), offset: object.offsets[i]! });
+      seen.add(key);
+      const known = found.get(key);
+      if (known) known.push(object.values[i]!);
+      else found.set(key, [object.values[i]!]);
+    });
+  }
+  const values = new Map<string, unknown>();
+  for (const [key, given] of found) {
+    const { field } = fields.find(({ name }) => name === key)!;
+    const names = place.names ? `${place.names}.${key}` : key;
+    values.set(key, keep(field, valueOf(field.shape, given, { path: inside(place, key), names, owner: message }, state)));
+  }
+  const result: Record<string, unknown> = {};
+  for (const { name, field } of fields) {
+    const value = values.get(name);
+    if (value !== undefined) result[name] = value;
+    else if (alwaysShown(field)) result[name] = zeroOfField(field);
+  }
+  return result;
+}
+
+/** The value as the field's presence keeps it; undefined to leave it out. */
+function keep(field: Field, value: unknown): unknown {
+  if (value === null) return undefined;
+  if (field.presence !== "optional") return value;
+  switch (field.shape.shape) {
+    case "scalar":
+      return dropsZero.has(field.shape.scalar) && (value === 0 || value === "" || value === false) ? undefined : value;
+    case "list":
+      return (value as unknown[]).length === 0 ? undefined : value;
+    case "map":
+      return Object.keys(value as object).length === 0 ? undefined : value;
+    default:
+      return value;
+  }
+}
+
+function mapOf(of: Shape, nodes: readonly Node[], place: Place, state: CarefulState, shape: Shape): unknown {
+  const objects = nodes.slice(nodes.lastIndexOf(null) + 1);
+  if (objects.length === 0) return null;
+  const result: Record<string, unknown> = {};
+  for (const object of objects) {
+    if (!(object instanceof ObjectNode)) throw wrongType(object, shape, place);
+    const seen = new Set<string>();
+    object.keys.forEach((key, i) => {
+      const path = inside(place, key);
+      if (seen.has(key)) state.findings.push({ type: "duplicate", path, offset: object.offsets[i]! });
+      seen.add(key);
+      setKey(result, key, valueOf(of, [object.values[i]!], { ...place, path }, state) ?? zeroOf(of));
+    });
+  }
+  return result;
+}
+
+function unionOf(or: "bool" | "array" | "strings", message: Message, node: Node, place: Place, state: CarefulState): unknown {
+  if (node === null) return null;
+  // The reference reads these apart from the rest, so nothing inside is reported as unknown.
+  const quiet: CarefulState = { text: state.text, findings: [] };
+  if (node instanceof ObjectNode) return messageOf(message, [node], place, quiet);
+  if (or === "bool") {
+    if (typeof node === "boolean") return node;
+    throw new DecodeError("boolean or JSON schema expected", place.path);
+  }
+  if (!Array.isArray(node) || node.length === 0) return null;
+  return node.map((item: Node, i) => {
+    const here = { ...place, path: `${place.path}[${i}]` };
+    return or === "strings" ? scalarOf("string", item ?? "", here, quiet) : (messageOf(message, [item], here, quiet) ?? zeroOf(message));
+  });
+}
+
+const ranges: Partial<Record<ScalarName, readonly [bigint, bigint]>> = {
+  int32: [-(1n << 31n), (1n << 31n) - 1n],
+  uint32: [0n, (1n << 32n) - 1n],
+  int64: [-(1n << 63n), (1n << 63n) - 1n],
+  uint64: [0n, (1n << 64n) - 1n],
+};
+
+function scalarOf(scalar: ScalarName, node: Node, place: Place, state: CarefulState): unknown {
+  const wrong = () => wrongType(node, { shape: "scalar", scalar }, place);
+  switch (scalar) {
+    case "string":
+      if (typeof node !== "string") throw wrong();
+      return node;
+    case "bool":
+      if (typeof node !== "boolean") throw wrong();
+      return node;
+    case "int32":
+    case "uint32":
+    case "int64":
+    case "uint64": {
+      if (!(node instanceof NumberNode)) throw wrong();
+      const value = integerOf(node.literal);
+      const [least, most] = ranges[scalar]!;
+      if (value === undefined || BigInt(value) < least || BigInt(value) > most) throw wrong();
+      return value;
+    }
+    case "double":
+    case "float": {
+      const value = node instanceof NumberNode ? Number(node.literal) : NaN;
+      if (!Number.isFinite(value)) throw wrong();
+      return value;
+    }
+    case "bytes":
+      return bytesOf(node, place, wrong);
+    case "rawBytes":
+      throw wrong();
+    case "time":
+      return worded(place, () => canonicalTime(textOf(node, place)));
+    case "microTime":
+      return worded(place, () => canonicalMicroTime(textOf(node, place)));
+    case "duration":
+      return worded(place, () => canonicalDuration(textOf(node, place)));
+    case "quantity":
+      return worded(place, () => canonicalQuantity(node instanceof NumberNode ? node.literal : typeof node === "string" ? node.trim() : ""));
+    case "intOrString":
+      return typeof node === "string" ? node : scalarOf("int32", node, place, state);
+    case "fieldsV1":
+      return plainValue(node);
+    case "rawExtension":
+    case "json": {
+      const value = plainValue(node);
+      if (node instanceof ObjectNode && state.text !== undefined) rememberText(value, compactText(state.text.slice(node.start, node.end)));
+      return value;
+    }
+  }
+}
+
+function bytesOf(node: Node, place: Place, wrong: () => DecodeError): string {
+  if (typeof node === "string") return worded(place, () => canonicalBase64(node));
+  if (!Array.isArray(node)) throw wrong();
+  const bytes = node.map((item: Node) => (item instanceof NumberNode ? integerOf(item.literal) : item === null ? 0 : undefined));
+  if (bytes.some((byte) => typeof byte !== "number" || byte < 0 || byte > 255)) throw wrong();
+  return Buffer.from(bytes as number[]).toString("base64");
+}
+
+function textOf(node: Node, place: Place): string {
+  if (typeof node !== "string") throw new DecodeError(`json: cannot unmarshal ${kindOf(node)} into Go value of type string`, place.path);
+  return node;
+}
+
+/** Puts the place to an error that a value's own reader worded. */
+function worded<T>(place: Place, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof QuantityError || error instanceof TimeError || error instanceof DurationError || !(error instanceof DecodeError))
+      throw new DecodeError((error as Error).message, place.path);
+    throw error;
+  }
+}
+
+const kindOf = (node: Node): string =>
+  typeof node === "string"
+    ? "string"
+    : typeof node === "boolean"
+      ? "bool"
+      : node instanceof NumberNode
+        ? "number"
+        : Array.isArray(node)
+          ? "array"
+          : node === null
+            ? "null"
+            : "object";
+
+/** Words a type error as the reference does, with its names for types. */
+function wrongType(node: Node, shape: Shape, place: Place): DecodeError {
+  const numeric = shape.shape === "scalar" && (shape.scalar in ranges || shape.scalar === "double" || shape.scalar === "float");
+  const given = node instanceof NumberNode && numeric ? `number ${node.literal}` : kindOf(node);
+  const into = place.owner ? `struct field ${place.owner.name}.${place.names}` : "value";
+  return new DecodeError(`json: cannot unmarshal ${given} into Go ${into} of type ${typeName(shape)}`, place.path);
+}
+
+const typeNames: Partial<Record<ScalarName, string>> = { double: "float64", float: "float32", bytes: "[]uint8", rawBytes: "[]uint8", time: "v1.Time", microTime: "v1.MicroTime", duration: "v1.Duration", quantity: "resource.Quantity", intOrString: "int32", rawExtension: "runtime.RawExtension", fieldsV1: "v1.FieldsV1", json: "v1.JSON" }; // prettier-ignore
+
+function typeName(shape: Shape): string {
+  switch (shape.shape) {
+    case "scalar":
+      return typeNames[shape.scalar] ?? shape.scalar;
+    case "list":
+      return `[]${typeName(shape.of)}`;
+    case "map":
+      return `map[string]${typeName(shape.of)}`;
+    case "message":
+      return `${shape.package.split(".").at(-1)}.${shape.name}`;
+    case "recursive":
+      return typeName(shape.get());
+  }
+}

@@ -1,0 +1,141 @@
+// JSON in and out. The usual document takes one scan, JSON.parse and one walk; anything out of the ordinary is read again,
+// carefully, from its text.
+
+import { isUtf8 } from "node:buffer";
+import type { TypeOf } from "../infer.ts";
+import { isRemembered, rawText } from "../raw.ts";
+import type { Message } from "../shape.ts";
+import { type CarefulState, type Finding, carefully } from "./careful.ts";
+import { type Node, JsonSyntaxError, NumberNode, ObjectNode, defaultMaxDepth, parseTree } from "./parse.ts";
+import { countKeys, scan } from "./scan.ts";
+import { stringifyJson } from "./stringify.ts";
+import { irregular, newState, planOf, walkMessage } from "./walk.ts";
+
+export interface Decoded<T> {
+  readonly value: T;
+  /** Paths of fields the declaration does not know, such as `spec.containers[0].foo`, in order of appearance. */
+  readonly unknown: readonly string[];
+  /** Paths of fields that stand twice. */
+  readonly duplicate: readonly string[];
+  /** Both as sentences, in order of appearance: `unknown field "spec.foo"`. */
+  readonly strict: readonly string[];
+}
+
+export interface DecodeOptions {
+  /** How deep a document may nest. */
+  readonly maxDepth?: number;
+}
+
+/** More findings than this help nobody. */
+const mostFindings = 100;
+const nothing: readonly string[] = Object.freeze([]);
+
+/**
+ * Reads a document of the declared kind. Fields match by exact name; null stands for the zero value; unknown fields are
+ * dropped and reported. A wrong type is a DecodeError, a broken document a JsonSyntaxError.
+ */
+export function decodeJson<M extends Message>(message: M, input: Uint8Array | string, { maxDepth = defaultMaxDepth }: DecodeOptions = {}): Decoded<TypeOf<M>> {
+  const text = typeof input === "string" ? input : textOf(input);
+  const keys = countKeys(text);
+  const value = keys === undefined ? undefined : quickly(message, text, keys, maxDepth);
+  if (value !== undefined) return { value: value as TypeOf<M>, unknown: nothing, duplicate: nothing, strict: nothing };
+  return reported(message, parseTree(text, { maxDepth }), text) as Decoded<TypeOf<M>>;
+}
+
+function textOf(bytes: Uint8Array): string {
+  if (!isUtf8(bytes)) throw new JsonSyntaxError("invalid UTF-8 in JSON text");
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+}
+
+/** The value, if the document is as ordinary as it looks. */
+function quickly(message: Message, text: string, keys: number, maxDepth: number): object | undefined {
+  try {
+    const tree: unknown = JSON.parse(text);
+    if (typeof tree !== "object" || tree === null || Array.isArray(tree)) return undefined;
+    const state = newState(true, maxDepth);
+    const value = walkMessage(planOf(message), tree, state);
+    if (state.unknown || state.raw || state.keys !== keys) return undefined;
+    return state.numbers && scan(text) === undefined ? undefined : value;
+  } catch (error) {
+    if (error === irregular || error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function reported(message: Message, node: Node, text: string | undefined): Decoded<object> {
+  const state: CarefulState = { text, findings: [] };
+  const value = carefully(message, node, state);
+  const found = new Map<string, Finding>();
+  for (const finding of state.findings.sort((a, b) => a.offset - b.offset)) {
+    const sentence = `${finding.type} field ${JSON.stringify(finding.path)}`;
+    if (!found.has(sentence) && found.size < mostFindings) found.set(sentence, finding);
+  }
+  const paths = (type: Finding["type"]) => [...found.values()].filter((finding) => finding.type === type).map(({ path }) => path);
+  return { value, unknown: paths("unknown"), duplicate: paths("duplicate"), strict: [...found.keys()] };
+}
+
+/** The same for data that is already parsed, which is not changed. */
+export function fromJsonValue<M extends Message>(message: M, value: unknown, { maxDepth = defaultMaxDepth }: DecodeOptions = {}): Decoded<TypeOf<M>> {
+  const state = newState(false, defaultMaxDepth);
+  try {
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) {
+      const walked = walkMessage(planOf(message), value, state) as TypeOf<M>;
+      if (!state.unknown) return { value: walked, unknown: nothing, duplicate: nothing, strict: nothing };
+    }
+  } catch (error) {
+    if (error !== irregular) throw error;
+  }
+  return reported(message, nodeOf(value, maxDepth, { offset: 0 }), undefined) as Decoded<TypeOf<M>>;
+}
+
+function nodeOf(value: unknown, depthLeft: number, position: { offset: number }): Node {
+  if (depthLeft < 0) throw new JsonSyntaxError("exceeded max depth");
+  if (typeof value === "number" || typeof value === "bigint") return new NumberNode(String(value));
+  if (typeof value === "string" || typeof value === "boolean") return value;
+  if (typeof value !== "object" || value === null) return null;
+  if (Array.isArray(value)) return value.map((item) => nodeOf(item, depthLeft - 1, position));
+  const node = new ObjectNode();
+  for (const [key, item] of Object.entries(value)) {
+    if (item === undefined) continue;
+    node.offsets.push(position.offset++);
+    node.keys.push(key);
+    node.values.push(nodeOf(item, depthLeft - 1, position));
+  }
+  return node;
+}
+
+/**
+ * The object in canonical form: the very same reference when it already is, otherwise a copy that shares what it can.
+ * Fields the declaration does not know are dropped; a wrong type is a DecodeError.
+ */
+export function canonical<M extends Message>(message: M, value: TypeOf<M>): TypeOf<M> {
+  return canonicalState(message, value).value as TypeOf<M>;
+}
+
+function canonicalState(message: Message, value: unknown): { readonly value: object; readonly remembered: boolean } {
+  const state = newState(false, defaultMaxDepth);
+  try {
+    if (typeof value === "object" && value !== null && !Array.isArray(value)) return { value: walkMessage(planOf(message), value, state), remembered: state.remembered };
+  } catch (error) {
+    if (error !== irregular) throw error;
+  }
+  // A value off its declared type: name the place, or take what the careful way can make of it.
+  return { value: reported(message, nodeOf(value, defaultMaxDepth, { offset: 0 }), undefined).value, remembered: false };
+}
+
+/** The JSON text of an object: keys in the order of the declaration, a kind's `kind` and `apiVersion` first. */
+export function encodeJson<M extends Message>(message: M, value: TypeOf<M>): string {
+  const { value: whole, remembered } = canonicalState(message, value);
+  return remembered ? withTexts(whole) : stringifyJson(whole);
+}
+
+/** Prints raw objects as the text they were read from. */
+function withTexts(value: unknown): string {
+  if (isRemembered(value)) return rawText(value);
+  if (Array.isArray(value)) return `[${value.map(withTexts).join(",")}]`;
+  if (typeof value !== "object" || value === null) return stringifyJson(value);
+  return `{${Object.entries(value)
+    .filter(([, item]) => item !== undefined)
+    .map(([key, item]) => `${JSON.stringify(key)}:${withTexts(item)}`)
+    .join(",")}}`;
+}

@@ -1,0 +1,428 @@
+// The quick way from a parsed tree to canonical form: each message is compiled to a walk that returns the very object it was
+// given when nothing needs to change, and a corrected one otherwise. It knows no paths: at the first wrong type it gives up
+// (`irregular`), and the careful way says what is wrong.
+
+import { canonicalMicroTime, canonicalQuantity, canonicalTime, canonicalDuration } from "#base";
+import { alwaysShown, dropsZero, flatFields, zeroOf, zeroOfField } from "../flat.ts";
+import { isRemembered } from "../raw.ts";
+import type { Field, Message, ScalarName, Shape } from "../shape.ts";
+import { canonicalBase64 } from "./base64.ts";
+
+/** Thrown where a value does not fit its declaration: one error for all, for nobody reads it. */
+export const irregular = new Error("a value does not fit its declaration");
+
+export interface WalkState {
+  /** Whether the tree is ours to correct in place. */
+  readonly own: boolean;
+  /** How much deeper data of no declared type may nest. */
+  depthLeft: number;
+  /** Object keys met; fewer than the text has when some stood twice. */
+  keys: number;
+  unknown: boolean;
+  /** Lists of numbers were met, whose spelling the count of keys did not look at. */
+  numbers: boolean;
+  /** Raw objects were met: of those the text matters, not only the value. */
+  raw: boolean;
+  /** Raw objects were met whose text is remembered. */
+  remembered: boolean;
+}
+export const newState = (own: boolean, maxDepth: number): WalkState => ({ own, depthLeft: maxDepth, keys: 0, unknown: false, numbers: false, raw: false, remembered: false });
+
+/** Returns the canonical value; `undefined` stands for "leave it out". */
+type Check = (value: unknown, state: WalkState) => unknown;
+type Data = Record<string, unknown>;
+
+/** How a field is checked at once, where that is possible; `check` does the rest. */
+const way = { check: 0, text: 1, filledText: 2, truth: 3, count: 4, message: 5, messages: 6, texts: 7, labels: 8 } as const;
+
+/** What the walk over a message needs, in arrays by field. */
+interface Plan {
+  readonly names: readonly string[];
+  readonly index: ReadonlyMap<string, number>;
+  readonly ways: readonly number[];
+  readonly checks: readonly Check[];
+  readonly nested: readonly (Plan | undefined)[];
+  readonly required: readonly boolean[];
+  readonly zeros: readonly (() => unknown)[];
+  readonly requiredCount: number;
+  /** Scratch of rebuild(), all zeros outside it. */
+  readonly present: Uint8Array;
+}
+
+const plans = new WeakMap<Message, Plan>();
+
+export function planOf(message: Message): Plan {
+  const known = plans.get(message);
+  if (known) return known;
+  const plan: { -readonly [K in keyof Plan]: Plan[K] } = {
+    names: [],
+    index: new Map(),
+    ways: [],
+    checks: [],
+    nested: [],
+    required: [],
+    zeros: [],
+    requiredCount: 0,
+    present: new Uint8Array(0),
+  };
+  plans.set(message, plan); // before its fields are looked at: a message may contain itself
+  const fields = flatFields(message);
+  plan.names = fields.map(({ name }) => name);
+  plan.index = new Map(plan.names.map((name, i) => [name, i]));
+  plan.required = fields.map(({ field }) => alwaysShown(field));
+  plan.requiredCount = plan.required.filter(Boolean).length;
+  plan.present = new Uint8Array(fields.length);
+  plan.zeros = fields.map(
+    ({ field }) =>
+      () =>
+        zeroOfField(field),
+  );
+  plan.checks = fields.map(({ field }) => fieldCheck(field));
+  plan.ways = fields.map(({ field }) => wayOf(field));
+  plan.nested = fields.map(({ field }) => nestedPlan(field.shape));
+  return plan;
+}
+
+function nestedPlan(shape: Shape): Plan | undefined {
+  if (shape.shape === "message") return planOf(shape);
+  return shape.shape === "list" ? nestedPlan(shape.of) : undefined;
+}
+
+function wayOf({ shape, presence }: Field): number {
+  if (shape.shape === "message") return way.message;
+  if (shape.shape === "list" && shape.of.shape === "message") return way.messages;
+  if (shape.shape === "list" && shape.of.shape === "scalar" && shape.of.scalar === "string") return way.texts;
+  if (shape.shape === "map" && shape.of.shape === "scalar" && shape.of.scalar === "string") return way.labels;
+  if (shape.shape === "scalar" && shape.scalar === "string") return presence === "optional" ? way.filledText : way.text;
+  if (shape.shape === "scalar" && (shape.scalar === "int32" || shape.scalar === "int64")) return way.count;
+  return shape.shape === "scalar" && shape.scalar === "bool" ? way.truth : way.check;
+}
+
+/** Brings a message into canonical form. One function for all, so that it is hot for the rarest kind too. */
+export function walkMessage(plan: Plan, value: object, state: WalkState): object {
+  const { names, ways } = plan;
+  let target = value as Data;
+  let next = 0;
+  let met = 0;
+  let requiredMet = 0;
+  let clean = true;
+  for (const key in value) {
+    met++;
+    let i = next;
+    if (names[i] !== key && names[++i] !== key && names[++i] !== key) {
+      const found = plan.index.get(key);
+      if (found === undefined) {
+        state.unknown = true;
+        clean = false;
+        continue;
+      }
+      i = found;
+      if (i < next) clean = false;
+    }
+    next = i + 1;
+    const given = (value as Data)[key];
+    let kept: unknown;
+    switch (ways[i]!) {
+      case way.filledText:
+        if (typeof given === "string" && given !== "") continue;
+        break;
+      case way.text:
+        if (typeof given === "string") {
+          if (plan.required[i]) requiredMet++;
+          continue;
+        }
+        break;
+      case way.truth:
+        if (given === true) {
+          if (plan.required[i]) requiredMet++;
+          continue;
+        }
+        break;
+      case way.count:
+        if (typeof given === "number" && given > 0 && given <= 2147483647 && Number.isInteger(given)) {
+          if (plan.required[i]) requiredMet++;
+          continue;
+        }
+        break;
+      case way.message:
+        if (typeof given === "object" && given !== null && !Array.isArray(given)) kept = walkMessage(plan.nested[i]!, given, state);
+        break;
+      case way.messages:
+        if (Array.isArray(given) && given.length > 0) kept = walkMessages(plan.nested[i]!, given, state);
+        break;
+      case way.texts:
+        if (Array.isArray(given) && given.length > 0 && areTexts(given)) kept = given;
+        break;
+      case way.labels:
+        if (typeof given === "object" && given !== null) {
+          const count = countTexts(given);
+          if (count > 0) {
+            state.keys += count;
+            kept = given;
+          }
+        }
+        break;
+    }
+    if (kept === undefined) kept = plan.checks[i]!(given, state);
+    if (kept !== given || kept === undefined) {
+      if (target === value && !state.own) target = { ...value };
+      target[key] = kept;
+      if (kept === undefined) clean = false;
+    }
+    if (kept !== undefined && plan.required[i]) requiredMet++;
+  }
+  state.keys += met;
+  return clean && requiredMet === plan.requiredCount ? target : rebuild(plan, target);
+}
+
+function walkMessages(plan: Plan, value: readonly unknown[], state: WalkState): readonly unknown[] {
+  let target = value as unknown[];
+  for (let i = 0; i < value.length; i++) {
+    const given = value[i];
+    const kept = walkMessage(plan, typeof given === "object" && given !== null ? asObject(given) : empty(given), state);
+    if (kept !== given) {
+      if (target === value && !state.own) target = value.slice();
+      target[i] = kept;
+    }
+  }
+  return target;
+}
+
+function asObject(value: object): object {
+  if (Array.isArray(value)) throw irregular;
+  return value;
+}
+/** What stands in a list where there is nothing. */
+function empty(value: unknown): object {
+  if (value !== null && value !== undefined) throw irregular;
+  return {};
+}
+
+function areTexts(list: readonly unknown[]): boolean {
+  for (let i = 0; i < list.length; i++) if (typeof list[i] !== "string") return false;
+  return true;
+}
+/** The number of keys when all values are texts, else zero. */
+function countTexts(map: object): number {
+  if (Array.isArray(map)) return 0;
+  let count = 0;
+  for (const key in map) {
+    if (typeof (map as Data)[key] !== "string") return 0;
+    count++;
+  }
+  return count;
+}
+
+/** The same fields in the order of the declaration, with what was missing. */
+function rebuild({ names, index, required, zeros, present }: Plan, given: Data): object {
+  for (const key in given) {
+    const i = index.get(key);
+    if (i !== undefined && given[key] !== undefined) present[i] = 1;
+  }
+  const result: Data = {};
+  for (let i = 0; i < names.length; i++) {
+    if (present[i] === 1) {
+      present[i] = 0;
+      result[names[i]!] = given[names[i]!];
+    } else if (required[i]) result[names[i]!] = zeros[i]!();
+  }
+  return result;
+}
+
+function fieldCheck(field: Field): Check {
+  const check = shapeCheck(field.shape);
+  if (alwaysShown(field)) return (value, state) => (value === null || value === undefined ? zeroOfField(field) : check(value, state));
+  const { shape } = field;
+  if (field.presence === "optional" && shape.shape === "scalar" && dropsZero.has(shape.scalar)) {
+    return (value, state) => {
+      if (value === null || value === undefined) return undefined;
+      const kept = check(value, state);
+      return kept === 0 || kept === false || kept === "" ? undefined : kept;
+    };
+  }
+  if (field.presence === "optional" && (shape.shape === "list" || shape.shape === "map")) {
+    const isEmpty = shape.shape === "list" ? (value: unknown) => (value as unknown[]).length === 0 : hasNoKeys;
+    return (value, state) => {
+      if (value === null || value === undefined) return undefined;
+      const kept = check(value, state);
+      return isEmpty(kept) ? undefined : kept;
+    };
+  }
+  // A zero time or an empty raw object behind a pointer is as good as none.
+  return (value, state) => (value === null || value === undefined ? undefined : (check(value, state) ?? undefined));
+}
+
+const hasNoKeys = (value: unknown): boolean => {
+  for (const _ in value as object) return false;
+  return true;
+};
+
+/** Checks a value that is neither null nor undefined. */
+function shapeCheck(shape: Shape): Check {
+  switch (shape.shape) {
+    case "scalar":
+      return scalarChecks[shape.scalar];
+    case "message":
+      return messageCheck(() => shape);
+    case "list": {
+      const check = itemCheck(shape.of);
+      return shape.of.shape === "scalar" && numeric.has(shape.of.scalar)
+        ? (value, state) => {
+            state.numbers = true;
+            return check(value, state);
+          }
+        : check;
+    }
+    case "map":
+      return mapCheck(shape.of);
+    case "recursive": {
+      const { get, or } = shape;
+      const message = messageCheck(get);
+      if (or === undefined) return message;
+      const items = or === "array" ? listOf(message) : or === "strings" ? listOf(string) : undefined;
+      return (value, state) => {
+        if (or === "bool" && typeof value === "boolean") return value;
+        if (items && Array.isArray(value)) return value.length > 0 ? items(value, state) : null;
+        if (items && typeof value !== "object") return null;
+        return message(value, state);
+      };
+    }
+  }
+}
+
+const numeric: ReadonlySet<ScalarName> = new Set<ScalarName>(["int32", "int64", "uint32", "uint64", "double", "float", "intOrString"]);
+
+function messageCheck(get: () => Message): Check {
+  let plan: Plan | undefined;
+  return (value, state) => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) throw irregular;
+    if ((state.depthLeft -= 3) < 0) throw irregular; // a list or a map may lie between; the careful way counts exactly
+    const kept = walkMessage((plan ??= planOf(get())), value, state);
+    state.depthLeft += 3;
+    return kept;
+  };
+}
+
+const itemCheck = (of: Shape): Check => {
+  const check = shapeCheck(of);
+  return listOf((value, state) => (value === null || value === undefined ? zeroOf(of) : check(value, state)));
+};
+
+const listOf =
+  (check: Check): Check =>
+  (value, state) => {
+    if (!Array.isArray(value)) throw irregular;
+    let target: unknown[] = value;
+    for (let i = 0; i < value.length; i++) {
+      const given: unknown = value[i];
+      const kept = check(given, state);
+      if (kept !== given) {
+        if (target === value && !state.own) target = value.slice();
+        target[i] = kept;
+      }
+    }
+    return target;
+  };
+
+function mapCheck(of: Shape): Check {
+  const check = shapeCheck(of);
+  return (value, state) => {
+    if (typeof value !== "object" || Array.isArray(value)) throw irregular;
+    let target = value as Data;
+    for (const key in target) {
+      state.keys++;
+      const given = (value as Data)[key];
+      const kept = given === null || given === undefined ? zeroOf(of) : check(given, state);
+      if (kept !== given) {
+        if (target === value && !state.own) target = { ...value };
+        target[key] = kept;
+      }
+    }
+    return target;
+  };
+}
+
+const string: Check = (value) => {
+  if (typeof value !== "string") throw irregular;
+  return value;
+};
+const number: Check = (value) => {
+  if (typeof value !== "number") throw irregular;
+  return value;
+};
+const integer =
+  (least: number, most: number): Check =>
+  (value) => {
+    if (typeof value !== "number" || !Number.isInteger(value) || value < least || value > most) throw irregular;
+    return value;
+  };
+const wide =
+  (least: bigint, most: bigint): Check =>
+  (value) => {
+    if (typeof value === "number" && Number.isSafeInteger(value) && BigInt(value) >= least) return value;
+    if (typeof value !== "bigint" || value < least || value > most) throw irregular;
+    const small = Number(value);
+    return Number.isSafeInteger(small) ? small : value;
+  };
+const int64: Check = (value) => (typeof value === "number" && Number.isSafeInteger(value) ? value : wideInt64(value, undefined as never));
+const wideInt64 = wide(-(1n << 63n), (1n << 63n) - 1n);
+
+/** A text in canonical form; what is no such text at all is for the careful way to describe. */
+const text =
+  (canonical: (value: string) => unknown): Check =>
+  (value) => {
+    if (typeof value !== "string") throw irregular;
+    try {
+      return canonical(value);
+    } catch {
+      throw irregular;
+    }
+  };
+
+/** Counts the keys of data of no declared type. */
+function anything(value: unknown, state: WalkState): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (--state.depthLeft < 0) throw irregular;
+  if (Array.isArray(value)) for (const item of value) anything(item, state);
+  else
+    for (const key in value) {
+      state.keys++;
+      anything((value as Data)[key], state);
+    }
+  state.depthLeft++;
+  return value;
+}
+const raw: Check = (value, state) => {
+  if (state.own) state.raw = true;
+  else if (isRemembered(value)) state.remembered = true;
+  return anything(value, state);
+};
+
+const scalarChecks: Readonly<Record<ScalarName, Check>> = {
+  string,
+  bool: (value) => {
+    if (typeof value !== "boolean") throw irregular;
+    return value;
+  },
+  int32: integer(-2147483648, 2147483647),
+  uint32: integer(0, 4294967295),
+  int64,
+  uint64: wide(0n, (1n << 64n) - 1n),
+  double: number,
+  float: number,
+  bytes: text(canonicalBase64),
+  rawBytes: () => {
+    throw irregular; // binary peers only
+  },
+  time: text(canonicalTime),
+  microTime: text(canonicalMicroTime),
+  duration: text(canonicalDuration),
+  quantity: text((value) => canonicalQuantity(value.trim())),
+  intOrString: (value) => {
+    if (typeof value === "string") return value;
+    return scalarChecks.int32(value, undefined as never);
+  },
+  rawExtension: raw,
+  fieldsV1: anything,
+  json: raw,
+};
