@@ -169,8 +169,20 @@ export const inline = <S extends Message>(number: number, shape: S): Field<S, "i
 /** Declares the messages and kinds of one API package. */
 export function apiPackage<const P extends { readonly package: string; readonly group?: string; readonly branded?: boolean; readonly version?: string }>(home: P) {
   return {
-    message: <F extends Fields>(name: string, doc: string, fields: F, more: MessageExtras = {}): Message<F> => ({ shape: "message", name, package: home.package, doc, fields, more }),
-    kind: <const K extends string, F extends Fields>(name: K, doc: string, fields: F, more: MessageExtras = {}): Message<F> & { readonly kind: KindName & { readonly kind: K } } => ({
+    message: <F extends Fields>(name: string, doc: string, fields: F, more: MessageExtras = {}): Message<F> => ({
+      shape: "message",
+      name,
+      package: home.package,
+      doc,
+      fields,
+      more,
+    }),
+    kind: <const K extends string, F extends Fields>(
+      name: K,
+      doc: string,
+      fields: F,
+      more: MessageExtras = {},
+    ): Message<F> & { readonly kind: KindName & { readonly kind: K } } => ({
       shape: "message",
       name,
       package: home.package,
