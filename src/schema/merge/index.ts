@@ -31,4 +31,3 @@ export { TypedError, type TypedFinding } from "./typed-error.ts";
 export { mergeTyped } from "./typed-merge.ts";
 export { extractItems, removeItems } from "./typed-remove.ts";
 export { type Update, type Write, updateManagers } from "./update-managers.ts";
-export { zeroOf } from "./zero.ts";

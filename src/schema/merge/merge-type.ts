@@ -89,7 +89,10 @@ function fieldTypeOf(field: Field): MergeType {
   const shape = resolved(field.shape);
   if (shape.shape === "list") return listOf(shape.of, field);
   const type = typeOf(shape);
-  return field.more.atomicMap === true && (type.is === "struct" || type.is === "map") ? { ...type, atomic: true } : type;
+  const { atomicMap } = field.more;
+  if (atomicMap === undefined || (type.is !== "struct" && type.is !== "map")) return type;
+  // Said of a field, it overrides the message: `false` lets the fields of an otherwise atomic message be owned one by one.
+  return { ...type, atomic: atomicMap };
 }
 
 // Where a declaration says nothing about ownership, the merge strategy of patches decides.
@@ -146,10 +149,16 @@ function scalarOf({ scalar }: Scalar): MergeType {
 function keyDefaultOf({ more, presence, shape }: Field): Json | undefined {
   const published = "publishedDefault" in more ? more.publishedDefault : more.default;
   if (published !== undefined) return published as Json;
-  if (presence !== "required" || shape.shape !== "scalar") return undefined;
+  if (presence !== "required" || more.nullable === true || shape.shape !== "scalar") return undefined;
   const type = scalarOf(shape);
   if (type.is !== "scalar" || type.of === "anything") return undefined;
   return type.of === "string" ? "" : type.of === "number" ? 0 : false;
+}
+
+/** The type of what stands under a key. */
+export function typeUnder(type: MergeType, key: string): MergeType {
+  if (type.is === "map") return type.of;
+  return type.is === "struct" ? (type.byName.get(key)?.type ?? type.others ?? anyType) : anyType;
 }
 
 /** Whether a value of the type may contain a set or a keyed list, so that duplicates are possible. */

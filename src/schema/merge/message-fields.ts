@@ -1,25 +1,24 @@
-// The fields of a message as its JSON shows them: inlined messages flattened, `apiVersion` and `kind` added for kinds.
+// The fields of a message by the names its JSON has, and what it looks like when nothing was set.
 
-import { type Field, type Message, type Shape, optional, string } from "../shape.ts";
+import { flatFields, zeroOf } from "../flat.ts";
+import type { Field, Message, Shape } from "../shape.ts";
+import type { JsonObject } from "./json-value.ts";
 
-const cache = new WeakMap<Message, ReadonlyMap<string, Field>>();
-
-const typeFields: readonly [string, Field][] = [
-  ["kind", optional(0, string, "The kind of the object.")],
-  ["apiVersion", optional(0, string, "The group and version the object is written in.")],
-];
+const fields = new WeakMap<Message, ReadonlyMap<string, Field>>();
 
 export function jsonFields(message: Message): ReadonlyMap<string, Field> {
-  const known = cache.get(message);
-  if (known !== undefined) return known;
-  const fields = new Map<string, Field>(message.kind === undefined ? [] : typeFields);
-  for (const [name, field] of Object.entries(message.fields)) {
-    const shape = resolved(field.shape);
-    if (field.presence === "inline" && shape.shape === "message") for (const [inner, each] of jsonFields(shape)) fields.set(inner, each);
-    else fields.set(name, field);
-  }
-  cache.set(message, fields);
-  return fields;
+  let known = fields.get(message);
+  if (known === undefined) fields.set(message, (known = new Map(flatFields(message).map(({ name, field }) => [name, field]))));
+  return known;
+}
+
+const zeros = new WeakMap<Message, JsonObject>();
+
+/** The object a new one is compared with to see which fields its creator wrote. */
+export function emptyObject(message: Message): JsonObject {
+  let known = zeros.get(message);
+  if (known === undefined) zeros.set(message, (known = zeroOf(message) as JsonObject));
+  return known;
 }
 
 /** The message behind a plain recursion; a union stays what it is. */

@@ -3,7 +3,7 @@
 import { type FieldSet, type MutableFieldSet, finish, leaf, start } from "./field-set.ts";
 import { type Json, type JsonObject, isEmptyObject, isList, isObject, own, sameJson } from "./json-value.ts";
 import { itemElement, itemsByElement, noItems, sortedElements } from "./list-items.ts";
-import { type ListType, type MergeType, type StructType, anyType } from "./merge-type.ts";
+import { type ListType, type MergeType, type StructType, anyType, typeUnder } from "./merge-type.ts";
 import { compareElements, compareText, fieldElement } from "./path-element.ts";
 
 export interface Comparison {
@@ -86,9 +86,6 @@ function compareMaps(type: MergeType, a: JsonObject, b: JsonObject, split: boole
   for (const key of keys) found.put(fieldElement(key), compare(typeUnder(type, key), own(a, key), own(b, key), split));
   return found.result;
 }
-
-const typeUnder = (type: MergeType, key: string): MergeType =>
-  type.is === "map" ? type.of : type.is === "struct" ? (type.byName.get(key)?.type ?? type.others ?? anyType) : anyType;
 
 function compareItems(type: ListType, a: readonly Json[] | undefined, b: readonly Json[] | undefined, split: boolean): Difference | undefined {
   const left = a === undefined ? noItems : itemsByElement(type, a);

@@ -3,7 +3,7 @@
 
 import { type Json, isEmptyObject, isList, isObject, own, put } from "./json-value.ts";
 import { itemsByElement, noItems } from "./list-items.ts";
-import { type ListType, type MergeType, anyType } from "./merge-type.ts";
+import { type ListType, type MergeType, typeUnder } from "./merge-type.ts";
 
 /** Throws a TypedError when items cannot be told apart. */
 export function mergeTyped(type: MergeType, live: Json | undefined, config: Json | undefined): Json | undefined {
@@ -33,9 +33,6 @@ function mergeEntries(type: MergeType, live: Json, config: Json): Json {
   }
   return result ?? live;
 }
-
-const typeUnder = (type: MergeType, key: string): MergeType =>
-  type.is === "map" ? type.of : type.is === "struct" ? (type.byName.get(key)?.type ?? type.others ?? anyType) : anyType;
 
 function mergeLists(type: ListType, live: Json, config: Json): Json {
   const left = isList(live) ? itemsByElement(type, live) : noItems;

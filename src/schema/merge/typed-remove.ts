@@ -3,7 +3,7 @@
 import { type FieldSet, type MutableFieldSet, isEmptySet, isMember, leaf } from "./field-set.ts";
 import { type Json, type JsonObject, isList, isObject, put } from "./json-value.ts";
 import { itemElement } from "./list-items.ts";
-import { type ListType, type MergeType, anyType } from "./merge-type.ts";
+import { type ListType, type MergeType, anyType, typeUnder } from "./merge-type.ts";
 import { fieldElement } from "./path-element.ts";
 
 /** The value without the fields and items in the set. A container that loses all it had becomes null. */
@@ -37,9 +37,6 @@ function removeFromList(type: ListType, items: readonly Json[], set: FieldSet): 
   });
   return result.length === 0 ? null : result;
 }
-
-const typeUnder = (type: MergeType, key: string): MergeType =>
-  type.is === "map" ? type.of : type.is === "struct" ? (type.byName.get(key)?.type ?? type.others ?? anyType) : anyType;
 
 /** Only the fields and items in the set; undefined when there is none. */
 export function extractItems(type: MergeType, value: Json, set: FieldSet): Json | undefined {

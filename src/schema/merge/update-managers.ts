@@ -22,7 +22,7 @@ import { type ConvertTo, type Versioned, type Versions, changesByVersion, fitMan
 import { compareText } from "./path-element.ts";
 import { checkItems } from "./typed-check.ts";
 import { TypedError } from "./typed-error.ts";
-import { zeroOf } from "./zero.ts";
+import { emptyObject } from "./message-fields.ts";
 
 export interface Write {
   readonly schema: Message | MergeType;
@@ -101,7 +101,7 @@ export function tracked(update: Update, before: Managed): Managed {
   return capped({ managers, times: new Map(before.times).set(identity, update.now) });
 }
 
-export const emptyOf = (schema: Message | MergeType): JsonObject => ("is" in schema ? {} : zeroOf(schema));
+export const emptyOf = (schema: Message | MergeType): JsonObject => ("is" in schema ? {} : emptyObject(schema));
 
 /** Merges the oldest update managers of each version into one, until few enough are left. */
 function capped(managed: Managed): Managed {
