@@ -25,6 +25,8 @@ export function validateDeleteOptions(request: WriteRequest, options: Partial<De
   }
   for (const value of options.dryRun ?? []) if (value !== "All") errors.push(notSupported("dryRun", options.dryRun, ["All"]));
   if (errors.length > 0) throw invalid({ group: groupName(request.endpoint.resource.dialect, { group: "meta", branded: true }), kind: "DeleteOptions" }, "", errors);
+  const { warning } = request.endpoint.resource.strategy.orphansDependents ?? {};
+  if (warning && options.orphanDependents === undefined && options.propagationPolicy === undefined) request.warn(warning);
 }
 
 export async function remove(request: WriteRequest, name: string, options: Partial<DeleteOptions>): Promise<Removal> {
@@ -73,8 +75,15 @@ function mark(request: WriteRequest, object: ApiObject, options: Partial<DeleteO
   const about = circumstances(request);
   const meta = object.metadata;
   const asked = options.gracePeriodSeconds === undefined ? undefined : options.gracePeriodSeconds < 0 ? 1 : options.gracePeriodSeconds;
-  const finalizers = finalizersFor(meta.finalizers, options);
+  const finalizers = finalizersFor(meta.finalizers, options, strategy.orphansDependents !== undefined);
   const finalizersChanged = finalizers.join() !== (meta.finalizers ?? []).join();
+  if (strategy.beginDeletion && !meta.deletionTimestamp) {
+    meta.deletionTimestamp = timestamp(request.now);
+    if (finalizersChanged) meta.finalizers = finalizers;
+    strategy.beginDeletion(object, about);
+    return object;
+  }
+  if (strategy.heldBack?.(object)) return "already under way";
   let touched = finalizersChanged;
   let waits = finalizers.length > 0;
   const grace = strategy.graceSeconds ? gracefully() : undefined;
@@ -117,10 +126,10 @@ function mark(request: WriteRequest, object: ApiObject, options: Partial<DeleteO
 }
 
 /** Which finalizers a deletion leaves, by its propagation policy. */
-function finalizersFor(present: readonly string[] | undefined, options: Partial<DeleteOptions>): string[] {
+function finalizersFor(present: readonly string[] | undefined, options: Partial<DeleteOptions>, orphans: boolean): string[] {
   const current = [...(present ?? [])];
   const policy = options.propagationPolicy ?? (options.orphanDependents === undefined ? undefined : options.orphanDependents ? "Orphan" : "Background");
-  if (policy === undefined) return current;
+  if (policy === undefined) return orphans && !current.includes(orphanFinalizer) && !current.includes(foregroundFinalizer) ? [...current, orphanFinalizer] : current;
   const others = current.filter((item) => item !== orphanFinalizer && item !== foregroundFinalizer);
   const wanted = policy === "Orphan" ? orphanFinalizer : policy === "Foreground" ? foregroundFinalizer : undefined;
   if (wanted === undefined) return others;

@@ -97,6 +97,12 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   validateName?(name: string): string | undefined;
   /** Seconds of grace a deletion gives, from what was asked and what the object says; undefined deletes at once. */
   graceSeconds?(obj: T, asked: number | undefined, about: Circumstances): number | undefined;
+  /** The first deletion only marks the object, and this says what else the mark is; the object goes once nothing holds it back. */
+  beginDeletion?(obj: T, about: Circumstances): void;
+  /** Whether something beside metadata.finalizers keeps an object that is to be deleted. */
+  heldBack?(obj: T): boolean;
+  /** Deletions that do not say what becomes of dependents leave them behind; the text warns clients of it. */
+  readonly orphansDependents?: { readonly warning?: string };
   /** Fields that selectors may name, beside metadata.name and metadata.namespace. */
   fields?(obj: T): Record<string, string>;
   readonly selectableFields?: readonly string[];

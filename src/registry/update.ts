@@ -120,7 +120,7 @@ async function store(request: WriteRequest, key: string, object: ApiObject, old:
   const encoded = resource.encode(object);
   const updated = encoded.hold(held.revision);
   const { metadata: meta } = object;
-  if (meta.deletionTimestamp && !meta.finalizers?.length && (meta.deletionGracePeriodSeconds ?? 0) === 0 && old.metadata.deletionTimestamp) {
+  if (meta.deletionTimestamp && !meta.finalizers?.length && (meta.deletionGracePeriodSeconds ?? 0) === 0 && old.metadata.deletionTimestamp && !resource.strategy.heldBack?.(object)) {
     if (request.dryRun) return updated;
     const outcome = await resource.write({ key, value: null, expect: held.revision });
     return outcome.done ? updated : undefined;
