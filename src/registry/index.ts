@@ -8,3 +8,4 @@ export { type Removal, remove, validateDeleteOptions } from "./remove.ts";
 export { applyObject } from "./field-owners.ts";
 export { validateAnnotations, validateFinalizersQualified, validateLabels, validateMeta, validateMetaUpdate } from "./object-meta.ts";
 export { dns1035Label, dnsLabel, dnsSubdomain, generatedName, pathSegment } from "./names.ts";
+export { builtInStrategies } from "./strategies/index.ts";

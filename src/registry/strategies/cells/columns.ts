@@ -1,0 +1,21 @@
+// The columns that nearly every kind shows.
+import type { ApiObject, Column } from "../../strategy.ts";
+import { age } from "./age.ts";
+
+export const nameColumn: Column<ApiObject> = {
+  name: "Name",
+  type: "string",
+  format: "name",
+  doc: "Name of the object, unique among its kind in its namespace.",
+  cell: ({ metadata }) => metadata.name ?? "",
+};
+
+export const ageColumn: Column<ApiObject> = {
+  name: "Age",
+  type: "string",
+  doc: "Time since the server stored the object first.",
+  cell: ({ metadata }, now) => ago(metadata.creationTimestamp, now),
+};
+
+/** How long ago, or that nobody knows. */
+export const ago = (time: string | null | undefined, now: Date): string => (time ? age(time, now) : "<unknown>");

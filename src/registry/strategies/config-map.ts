@@ -1,0 +1,41 @@
+// Settings: small, with keys that can be file names, and frozen on request.
+import { ConfigMap } from "#api";
+import { type FieldError, invalidValue, tooLong } from "#base";
+import { strategy } from "../strategy.ts";
+import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { base64Bytes, dataKeyErrors, mostDataBytes } from "./rules/data-key.ts";
+import { frozenErrors } from "./rules/frozen.ts";
+
+/** The whole object, as clients know it from this complaint. */
+const wholeObject = "[]";
+
+function errorsOf({ data, binaryData }: ConfigMap): FieldError[] {
+  const errors: FieldError[] = [];
+  let size = 0;
+  for (const [key, value] of Object.entries(data ?? {})) {
+    errors.push(...dataKeyErrors(key, "data"));
+    if (binaryData && Object.hasOwn(binaryData, key)) errors.push(invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData"));
+    size += Buffer.byteLength(value);
+  }
+  for (const [key, value] of Object.entries(binaryData ?? {})) {
+    errors.push(...dataKeyErrors(key, "binaryData"));
+    size += base64Bytes(value);
+  }
+  if (size > mostDataBytes) errors.push(tooLong(wholeObject, "", mostDataBytes));
+  return errors;
+}
+
+export const configMap = strategy<ConfigMap>({
+  resource: "configmaps",
+  singular: "configmap",
+  shortNames: ["cm"],
+  scope: "Namespaced",
+  hub: ConfigMap,
+  validate: errorsOf,
+  validateUpdate: (obj, old) => [...frozenErrors(obj, old, ["data", "binaryData"]), ...errorsOf(obj)],
+  columns: [
+    nameColumn,
+    { name: "Data", type: "string", doc: "Number of entries.", cell: ({ data, binaryData }: ConfigMap) => Object.keys(data ?? {}).length + Object.keys(binaryData ?? {}).length },
+    ageColumn,
+  ],
+});

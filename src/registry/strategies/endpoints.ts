@@ -1,0 +1,63 @@
+// Endpoints: the addresses behind a service, kept by hand or by a controller.
+import { type EndpointAddress, type EndpointPort, Endpoints } from "#api";
+import { type FieldError, required } from "#base";
+import { dnsLabel, dnsSubdomain } from "../names.ts";
+import { strategy } from "../strategy.ts";
+import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { firstFew } from "./cells/text.ts";
+import { ipErrors, ordinaryIpErrors } from "./rules/address.ts";
+import { named } from "./rules/name.ts";
+import { portErrors } from "./rules/numbers.ts";
+import { oneOf } from "./rules/one-of.ts";
+import { qualifiedNameErrors } from "./rules/qualified-name.ts";
+
+export const protocols = ["SCTP", "TCP", "UDP"] as const;
+
+function errorsOf({ subsets }: Endpoints): FieldError[] {
+  return (subsets ?? []).flatMap(({ addresses, notReadyAddresses, ports }, position) => {
+    const at = `subsets[${position}]`;
+    const errors = addresses?.length || notReadyAddresses?.length ? [] : [required(at, "must specify `addresses` or `notReadyAddresses`")];
+    addresses?.forEach((address, index) => errors.push(...addressErrors(address, `${at}.addresses[${index}]`)));
+    notReadyAddresses?.forEach((address, index) => errors.push(...addressErrors(address, `${at}.notReadyAddresses[${index}]`)));
+    ports?.forEach((port, index) => errors.push(...endpointPortErrors(port, ports.length > 1, `${at}.ports[${index}]`)));
+    return errors;
+  });
+}
+
+function addressErrors({ ip, hostname, nodeName }: EndpointAddress, at: string): FieldError[] {
+  const errors = ipErrors(ip, `${at}.ip`);
+  if (hostname) errors.push(...named(hostname, `${at}.hostname`, dnsLabel));
+  if (nodeName !== undefined) errors.push(...named(nodeName, `${at}.nodeName`, dnsSubdomain));
+  return [...errors, ...ordinaryIpErrors(ip, `${at}.ip`)];
+}
+
+function endpointPortErrors({ name, port, protocol, appProtocol }: EndpointPort, nameNeeded: boolean, at: string): FieldError[] {
+  const errors = name ? named(name, `${at}.name`, dnsLabel) : nameNeeded ? [required(`${at}.name`)] : [];
+  errors.push(...portErrors(port, `${at}.port`), ...oneOf(protocol, `${at}.protocol`, protocols));
+  if (appProtocol !== undefined) errors.push(...qualifiedNameErrors(appProtocol, `${at}.appProtocol`));
+  return errors;
+}
+
+const shown = 3;
+
+/** `10.0.0.1:80,10.0.0.2:80 + 1 more...`: ready addresses with their ports; those without ports are shown bare. */
+function addressesText({ subsets }: Endpoints): string {
+  if (!subsets?.length) return "<none>";
+  const items = subsets.flatMap(({ addresses, ports }) => {
+    const ips = (addresses ?? []).map(({ ip }) => ip);
+    return ports?.length ? ports.flatMap(({ port }) => ips.map((ip) => (ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`))) : ips;
+  });
+  return firstFew(items, shown, (left) => ` + ${left} more...`);
+}
+
+export const endpoints = strategy<Endpoints>({
+  resource: "endpoints",
+  singular: "endpoints",
+  shortNames: ["ep"],
+  scope: "Namespaced",
+  hub: Endpoints,
+  storagePath: "services/endpoints",
+  createOnUpdate: true,
+  validate: errorsOf,
+  columns: [nameColumn, { name: "Endpoints", type: "string", doc: "Addresses that are ready.", cell: addressesText }, ageColumn],
+});

@@ -1,0 +1,70 @@
+// Namespaces: they carry their own name as a label, and stay until whoever empties them has let go.
+import { Namespace } from "#api";
+import { type FieldError, invalidValue, isQualifiedName } from "#base";
+import type { Dialect } from "#dialect";
+import { dnsLabel } from "../names.ts";
+import { validateFinalizersQualified } from "../object-meta.ts";
+import { type Circumstances, strategy } from "../strategy.ts";
+import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { qualifiedNameErrors } from "./rules/qualified-name.ts";
+import { statusPart } from "./parts.ts";
+
+function labelWithName({ metadata }: Namespace, { names }: Dialect): void {
+  if (metadata.name) metadata.labels = { ...metadata.labels, [names.labels.namespaceName]: metadata.name };
+}
+
+const isGoing = ({ metadata }: Namespace): boolean => Boolean(metadata.deletionTimestamp);
+
+function finalizerErrors(name: string, field: string, dialect: Dialect): FieldError[] {
+  const errors = isQualifiedName(name) ? [] : qualifiedNameErrors(name, field);
+  return [...errors, ...validateFinalizersQualified([name], dialect, field).map((error) => ({ ...error, field }))];
+}
+
+const errorsOf = (namespace: Namespace, about: Circumstances): FieldError[] =>
+  (namespace.spec.finalizers ?? []).flatMap((name) => finalizerErrors(name, "spec.finalizers", about.dialect));
+
+export const namespace = strategy<Namespace>({
+  resource: "namespaces",
+  singular: "namespace",
+  shortNames: ["ns"],
+  scope: "Cluster",
+  hub: Namespace,
+  verbs: ["create", "delete", "get", "list", "patch", "update", "watch"],
+  status: "cleared",
+  returnsDeleted: true,
+  validateName: dnsLabel,
+  defaults: (obj, { dialect }) => labelWithName(obj, dialect),
+  prepareForCreate: (obj, { dialect }) => {
+    const own = dialect.data.namespaceFinalizer;
+    const given = obj.spec.finalizers ?? [];
+    obj.spec.finalizers = given.includes(own) ? given : [...given, own];
+    obj.status = { phase: "Active" };
+    labelWithName(obj, dialect);
+  },
+  prepareForUpdate: (obj, old) => {
+    obj.spec.finalizers = old.spec.finalizers;
+  },
+  validate: errorsOf,
+  beginDeletion: (obj) => {
+    obj.status = { ...obj.status, phase: "Terminating" };
+  },
+  heldBack: (obj) => Boolean(obj.spec.finalizers?.length),
+  fields: ({ metadata, status }) => ({ "status.phase": status.phase ?? "", name: metadata.name ?? "" }),
+  columns: [
+    nameColumn,
+    { name: "Status", type: "string", doc: "Active, or Terminating while its contents are removed.", cell: ({ status }: Namespace) => status.phase ?? "" },
+    ageColumn,
+  ],
+  subresources: {
+    status: statusPart((obj) => {
+      const only = isGoing(obj) ? "Terminating" : "Active";
+      return obj.status.phase === only ? [] : [invalidValue("status.Phase", obj.status.phase ?? "", `may only be '${only}' ${isGoing(obj) ? "during" : "before"} deletion`)];
+    }),
+    finalize: {
+      verbs: ["update"],
+      merge: (sent, old) => ({ ...sent, status: old.status }),
+      validate: (obj, _old, { dialect }) => (obj.spec.finalizers ?? []).flatMap((name, position) => finalizerErrors(name, `spec.finalizers[${position}]`, dialect)),
+      resets: ["status"],
+    },
+  },
+});

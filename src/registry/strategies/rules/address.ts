@@ -1,0 +1,52 @@
+// IP addresses as objects carry them.
+import { type FieldError, invalidValue } from "#base";
+import { isIP, isIPv4, isIPv6 } from "node:net";
+
+const notAnAddress = "must be a valid IP address";
+
+/** Leading zeros in the parts of an IPv4 address are let pass, as they always were. */
+export function parseIp(text: string): { readonly family: 4 | 6; readonly text: string } | undefined {
+  const plain = /^\d+(\.\d+){3}$/.test(text) ? text.replace(/(^|\.)0+(?=\d)/g, "$1") : text;
+  if (text.includes("%") || isIP(plain) === 0) return undefined;
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(plain);
+  return mapped ? { family: 4, text: mapped[1]! } : { family: isIPv4(plain) ? 4 : 6, text: plain };
+}
+
+export const ipErrors = (text: string, field: string): FieldError[] => (parseIp(text) ? [] : [invalidValue(field, text, notAnAddress)]);
+export const ipv4Errors = (text: string, field: string): FieldError[] => (parseIp(text)?.family === 4 ? [] : [invalidValue(field, text, "must be a valid IPv4 address")]);
+export const ipv6Errors = (text: string, field: string): FieldError[] =>
+  isIPv6(text) && parseIp(text)?.family === 6 ? [] : [invalidValue(field, text, "must be a valid IPv6 address")];
+
+/** Addresses that mean something only on one host cannot be endpoints. */
+export function ordinaryIpErrors(text: string, field: string): FieldError[] {
+  const ip = parseIp(text);
+  if (!ip) return [invalidValue(field, text, notAnAddress)];
+  const wrong = ip.family === 4 ? special4(ip.text) : special6(ip.text.toLowerCase());
+  return wrong ? [invalidValue(field, text, `may not be ${wrong}`)] : [];
+}
+
+function special4(text: string): string | undefined {
+  if (text === "0.0.0.0") return "unspecified";
+  if (text.startsWith("127.")) return "a loopback address";
+  if (text.startsWith("169.254.")) return "a link-local address";
+  return text.startsWith("224.0.0.") ? "a link-local multicast address" : undefined;
+}
+
+function special6(text: string): string | undefined {
+  if (/^(0{0,4}:)+(:|0{0,4})?$/.test(text) && !/[1-9a-f]/.test(text)) return "unspecified";
+  if (/^(0{0,4}:)+0{0,3}1$/.test(text)) return "a loopback address";
+  if (/^fe[89ab][0-9a-f]:/.test(text)) return "a link-local address";
+  return /^ff[0-9a-f]2:/.test(text) ? "a link-local multicast address" : undefined;
+}
+
+/** An address block such as `10.0.0.0/8`. */
+export function parseCidr(text: string): { readonly family: 4 | 6; readonly bits: number; readonly address: string } | undefined {
+  const found = /^([^/]+)\/(\d{1,3})$/.exec(text);
+  const ip = found ? parseIp(found[1]!) : undefined;
+  if (!found || !ip) return undefined;
+  const bits = Number(found[2]);
+  return bits <= (ip.family === 4 ? 32 : 128) ? { family: ip.family, bits, address: ip.text } : undefined;
+}
+
+export const cidrErrors = (text: string, field: string): FieldError[] =>
+  parseCidr(text) ? [] : [invalidValue(field, text, "must be an IP block in CIDR notation, such as 10.9.8.0/24")];

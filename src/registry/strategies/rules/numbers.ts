@@ -1,0 +1,23 @@
+// Numbers and shares of a whole: how small and how large they may be.
+import { type FieldError, type IntOrString, invalidValue, isPercent } from "#base";
+
+export const notNegative = (value: number | bigint | undefined, field: string): FieldError[] =>
+  value !== undefined && value < 0 ? [invalidValue(field, value, "must be greater than or equal to 0")] : [];
+
+export const positive = (value: number | undefined, field: string): FieldError[] =>
+  value !== undefined && value <= 0 ? [invalidValue(field, value, "must be greater than zero")] : [];
+
+/** A count that is not negative, or a percentage. */
+export function countOrPercent(value: IntOrString, field: string): FieldError[] {
+  if (typeof value === "number") return notNegative(value, field);
+  return isPercent(value) ? [] : [invalidValue(field, value, "a valid percent string must be a number followed by an ending '%'")];
+}
+
+export const atMostWhole = (value: IntOrString, field: string): FieldError[] =>
+  isPercent(value) && percentOf(value) > 100 ? [invalidValue(field, value, "must not be greater than 100%")] : [];
+
+/** The number before the percent sign, or the number itself; 0 for anything else. */
+export const percentOf = (value: IntOrString): number => (typeof value === "number" ? value : isPercent(value) ? Number.parseInt(value, 10) : 0);
+
+export const isPort = (value: number): boolean => value >= 1 && value <= 65535;
+export const portErrors = (value: number, field: string): FieldError[] => (isPort(value) ? [] : [invalidValue(field, value, "must be between 1 and 65535, inclusive")]);
