@@ -2,7 +2,7 @@
 import { filesUnder, install, run, runtime } from "./setup.mjs";
 
 await install();
-const files = [...filesUnder("src", ".test.ts"), ...filesUnder("test/conformance", ".test.ts"), ...filesUnder("test/golden", ".test.ts")];
+const files = [...filesUnder("src", ".test.ts"), ...filesUnder("test", ".test.ts").filter((file) => /^test\/[^/]+$/.test(file))];
 const reporter = new URL("reporter.mjs", import.meta.url).href;
 const good = run(runtime(), ["--conditions=orch-source", "--test", `--test-reporter=${reporter}`, "--test-isolation=none", "--test-force-exit", ...files], {
   env: { ...process.env, UPDATE: "1" },

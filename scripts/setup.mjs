@@ -70,7 +70,7 @@ export function filesUnder(folder, suffix = "") {
     .sort();
 }
 
-export const isBuilt = (file) => file.endsWith(".ts") && !/\.(test|contract)\.ts$/.test(file);
+export const isBuilt = (file) => file.endsWith(".ts") && !/\.(test|contract|fixture)\.ts$/.test(file);
 
 // npm keeps its own record of what it installed; optional packages are those of other platforms.
 function installed(dev) {

@@ -47,7 +47,7 @@ const clientsOfTheApi = ["controllers", "scheduler", "nodeagent"];
 const maximumLines = 500;
 
 export const roomOf = (file: string): string | undefined => /^src\/(\w+)\//.exec(file)?.[1];
-const isTest = (file: string): boolean => /\.(test|contract)\.ts$|^test\/|\/(testdata|fixtures|golden)\//.test(file);
+const isTest = (file: string): boolean => /\.(test|contract|fixture)\.ts$|^test\/|\/(testdata|fixtures|golden)\//.test(file);
 const importsOf = (text: string): string[] => [...text.matchAll(/(?:\bfrom|^\s*import|\bimport\()\s*"([^"\n]+)"/gm)].map((found) => found[1]!);
 const linesWith = ({ file, text }: Source, pattern: RegExp): string[] =>
   text.split("\n").flatMap((line, index) => (pattern.test(line) ? [`${file}:${index + 1}: ${line.trim().slice(0, 120)}`] : []));
@@ -145,7 +145,8 @@ export function rulesFor(dependencies: readonly string[]): readonly Rule[] {
     },
     {
       name: "no test is left out by hand",
-      breaches: (source) => (/\.(test|contract)\.ts$/.test(source.file) ? linesWith(source, /\b(test|it|describe|suite)\.(only|skip|todo)\(|\b(only|skip|todo): true\b/) : []),
+      breaches: (source) =>
+        /\.(test|contract|fixture)\.ts$/.test(source.file) ? linesWith(source, /\b(test|it|describe|suite)\.(only|skip|todo)\(|\b(only|skip|todo): true\b/) : [],
       example: { file: "src/store/a.test.ts", text: `test.${"only"}("x", () => {});` },
     },
     {
