@@ -128,7 +128,7 @@ function attempt(request: Apply, before: Managed, force: boolean): Merged | { re
   const reset = request.resetFields?.[apiVersion];
   managers.set(identity, withFields(applier, reset === undefined ? named : recursiveDifference(named, reset)));
 
-  const object = prune(merged, managers, last, versions);
+  const object = drops(last, managers.get(identity)!) ? prune(merged, managers, last!, versions) : merged.object;
   const changesIn = changesByVersion(live, { ...live, object }, versions);
   if (!force) {
     const conflicting = conflictsOf(managers, identity, changesIn);
@@ -155,9 +155,12 @@ function finished(request: Apply, { object, managed, changed }: Merged): Applied
   return { done: true, object: withManagers(refreshed, managers), managers, changed: changed || refreshed !== object };
 }
 
+/** Whether the applier may have given up anything. */
+const drops = (last: Manager | undefined, current: Manager): boolean =>
+  last !== undefined && (last.apiVersion !== current.apiVersion || !isEmptySet(difference(last.fields, current.fields)));
+
 /** Removes what the manager applied last time and not this time, if no other manager has it. */
-function prune(merged: Versioned, managers: ReadonlyMap<string, Manager>, last: Manager | undefined, versions: Versions): JsonObject {
-  if (last === undefined || isEmptySet(last.fields)) return merged.object;
+function prune(merged: Versioned, managers: ReadonlyMap<string, Manager>, last: Manager, versions: Versions): JsonObject {
   const then = inVersion(merged, last.apiVersion, versions);
   if (then === undefined) return merged.object;
   const lastNamed = withNamedFields(then.type, last.fields);

@@ -228,7 +228,7 @@ function isCanonical(node: { readonly [key: string]: Json }): boolean {
     if (key === ".") {
       if (last !== undefined || !isEmptyObject(child)) return false;
     } else {
-      if (parseElement(key) !== key) return false;
+      if (!(key.charCodeAt(0) === 0x66 && key.charCodeAt(1) === 0x3a) && parseElement(key) !== key) return false;
       if (last !== undefined && last !== "." && compareElements(last, key) >= 0) return false;
     }
     last = key;

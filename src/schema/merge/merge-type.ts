@@ -18,6 +18,7 @@ export interface StructType {
   /** Sorted by name. */
   readonly fields: readonly StructField[];
   readonly byName: ReadonlyMap<string, StructField>;
+  readonly byElement: ReadonlyMap<string, StructField>;
   /** The type of fields that are not declared; undefined refuses them. */
   readonly others?: MergeType;
 }
@@ -63,22 +64,25 @@ export function structType(
   return { is: "struct", atomic: more.atomic ?? false, ...indexed(list), ...(more.others === undefined ? {} : { others: more.others }) };
 }
 
-function indexed(fields: StructField[]): Pick<StructType, "fields" | "byName"> {
-  fields.sort((a, b) => (a.name < b.name ? -1 : 1));
-  return { fields, byName: new Map(fields.map((field) => [field.name, field])) };
+function indexed(fields: readonly StructField[]): Pick<StructType, "fields" | "byName" | "byElement"> {
+  return {
+    fields: fields.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    byName: new Map(fields.map((field) => [field.name, field])),
+    byElement: new Map(fields.map((field) => [field.element, field])),
+  };
 }
 
 function structOf(message: Message): StructType {
   const known = compiled.get(message);
   if (known !== undefined) return known;
   // Entered before its fields are known, so that a message may contain itself.
-  const type = { is: "struct", atomic: message.more.atomic ?? false, fields: [] as StructField[], byName: new Map<string, StructField>() } as const;
+  const type: Mutable<StructType> = { is: "struct", atomic: message.more.atomic ?? false, ...indexed([]) };
   compiled.set(message, type);
-  for (const [name, field] of jsonFields(message)) type.fields.push(fieldOf(name, field));
-  type.fields.sort((a, b) => (a.name < b.name ? -1 : 1));
-  for (const field of type.fields) type.byName.set(field.name, field);
+  Object.assign(type, indexed(Array.from(jsonFields(message), ([name, field]) => fieldOf(name, field))));
   return type;
 }
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 function fieldOf(name: string, field: Field): StructField {
   const keyDefault = keyDefaultOf(field);
@@ -92,7 +96,24 @@ function fieldTypeOf(field: Field): MergeType {
   const { atomicMap } = field.more;
   if (atomicMap === undefined || (type.is !== "struct" && type.is !== "map")) return type;
   // Said of a field, it overrides the message: `false` lets the fields of an otherwise atomic message be owned one by one.
-  return { ...type, atomic: atomicMap };
+  return type.is === "map" ? { ...type, atomic: atomicMap } : withAtomic(type, atomicMap);
+}
+
+// The fields of a message that is still being compiled are not known yet, so they are asked for when needed.
+function withAtomic(type: StructType, atomic: boolean): StructType {
+  return {
+    is: "struct",
+    atomic,
+    get fields() {
+      return type.fields;
+    },
+    get byName() {
+      return type.byName;
+    },
+    get byElement() {
+      return type.byElement;
+    },
+  };
 }
 
 // Where a declaration says nothing about ownership, the merge strategy of patches decides.
@@ -162,18 +183,28 @@ export function typeUnder(type: MergeType, key: string): MergeType {
 }
 
 /** Whether a value of the type may contain a set or a keyed list, so that duplicates are possible. */
-export function hasItems(type: MergeType): boolean {
-  const known = withItems.get(type);
-  if (known !== undefined) return known;
-  withItems.set(type, true); // a type that contains itself is taken to have some until it is known better
-  const answer =
-    type.is === "list"
-      ? type.relation !== "atomic" || hasItems(type.of)
-      : type.is === "map"
-        ? hasItems(type.of)
-        : type.is === "struct" && (type.fields.some((field) => hasItems(field.type)) || (type.others !== undefined && hasItems(type.others)));
-  withItems.set(type, answer);
-  return answer;
+export const hasItems = (type: MergeType): boolean => remembered(withItems, type, () => (type.is === "list" && type.relation !== "atomic") || partsOf(type).some(hasItems));
+
+/** Whether such a list may be inside something atomic, where comparing does not look. */
+export const hasHiddenItems = (type: MergeType): boolean => remembered(withHiddenItems, type, () => partsOf(type).some(isAtomic(type) ? hasItems : hasHiddenItems));
+
+export const isAtomic = (type: MergeType): boolean => (type.is === "list" ? type.relation === "atomic" : (type.is === "struct" || type.is === "map") && type.atomic);
+
+function partsOf(type: MergeType): readonly MergeType[] {
+  if (type.is === "list" || type.is === "map") return [type.of];
+  if (type.is !== "struct") return [];
+  const parts = type.fields.map((field) => field.type);
+  return type.others === undefined ? parts : [...parts, type.others];
 }
 
 const withItems = new WeakMap<MergeType, boolean>();
+const withHiddenItems = new WeakMap<MergeType, boolean>();
+
+function remembered(answers: WeakMap<MergeType, boolean>, type: MergeType, find: () => boolean): boolean {
+  const known = answers.get(type);
+  if (known !== undefined) return known;
+  answers.set(type, true); // a type that contains itself is taken to have some until it is known better
+  const answer = find();
+  answers.set(type, answer);
+  return answer;
+}

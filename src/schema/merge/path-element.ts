@@ -42,8 +42,10 @@ export function parseElement(text: string): PathElement | undefined {
 
 interface Read {
   readonly canonical: PathElement;
-  /** Of a `v:` element its value, of a `k:` element its keys in order. */
-  readonly value: Json;
+  /** Of a `k:` element the names of its keys, sorted. */
+  readonly names: readonly string[];
+  /** Of a `k:` element the values of its keys, of a `v:` element its one value. */
+  readonly values: readonly Json[];
 }
 
 // The same few keys occur in nearly every object, so what they mean is remembered, up to a bound.
@@ -59,19 +61,14 @@ function read(text: string): Read {
   return result;
 }
 
-const readValue = (value: Json): Read => ({ canonical: valueElement(value), value });
+const readValue = (value: Json): Read => ({ canonical: valueElement(value), names: [], values: [value] });
 
 function readKeys(text: string): Read {
   const keys = parseJson(text);
   if (!isObject(keys)) throw new SyntaxError(`not a list key: ${text}`);
   const names = Object.keys(keys).sort(compareText);
-  return {
-    canonical: keyElement(
-      names,
-      names.map((name) => keys[name]!),
-    ),
-    value: sorted(keys),
-  };
+  const values = names.map((name) => keys[name]!);
+  return { canonical: keyElement(names, values), names, values };
 }
 
 function parseJson(text: string): Json {
@@ -97,22 +94,20 @@ export function compareElements(a: PathElement, b: PathElement): number {
     case 0x69:
       return Number(a.slice(2)) - Number(b.slice(2));
     case 0x76:
-      return compareValues(read(a).value, read(b).value);
+      return compareValues(read(a).values[0]!, read(b).values[0]!);
     default:
-      return compareKeys(read(a).value, read(b).value);
+      return compareKeys(read(a), read(b));
   }
 }
 
 const rank = (kind: number): number => "fkvi".indexOf(String.fromCharCode(kind));
 
-function compareKeys(a: Json, b: Json): number {
-  const left = Object.entries(a as Record<string, Json>);
-  const right = Object.entries(b as Record<string, Json>);
-  for (let i = 0; i < left.length && i < right.length; i++) {
-    const order = compareText(left[i]![0], right[i]![0]) || compareValues(left[i]![1], right[i]![1]);
+function compareKeys(a: Pick<Read, "names" | "values">, b: Pick<Read, "names" | "values">): number {
+  for (let i = 0; i < a.names.length && i < b.names.length; i++) {
+    const order = compareText(a.names[i]!, b.names[i]!) || compareValues(a.values[i]!, b.values[i]!);
     if (order !== 0) return order;
   }
-  return left.length - right.length;
+  return a.names.length - b.names.length;
 }
 
 function compareValues(a: Json, b: Json): number {
@@ -127,11 +122,14 @@ function compareValues(a: Json, b: Json): number {
     }
     return a.length - right.length;
   }
-  if (isObject(a)) return compareKeys(sorted(a), sorted(b as Record<string, Json>));
+  if (isObject(a)) return compareKeys(entriesOf(a), entriesOf(b as Record<string, Json>));
   return a! < b! ? -1 : a! > b! ? 1 : 0;
 }
 
-const sorted = (value: { readonly [key: string]: Json }): Json => Object.fromEntries(Object.entries(value).sort(([a], [b]) => compareText(a, b)));
+function entriesOf(object: { readonly [key: string]: Json }): Pick<Read, "names" | "values"> {
+  const names = Object.keys(object).sort(compareText);
+  return { names, values: names.map((name) => object[name]!) };
+}
 
 function valueRank(value: Json): number {
   if (typeof value === "number" || typeof value === "bigint") return 0;
@@ -163,11 +161,11 @@ export function elementText(element: PathElement): string {
     case 0x66:
       return `.${rest}`;
     case 0x6b:
-      return `[${Object.entries(read(element).value as Record<string, Json>)
-        .map(([name, value]) => `${name}=${canonicalJson(value)}`)
+      return `[${read(element)
+        .names.map((name, i) => `${name}=${canonicalJson(read(element).values[i]!)}`)
         .join(",")}]`;
     case 0x76:
-      return `[=${canonicalJson(read(element).value)}]`;
+      return `[=${canonicalJson(read(element).values[0]!)}]`;
     default:
       return `[${rest}]`;
   }

@@ -1,8 +1,8 @@
 // Whether a value fits its merge type: declared fields only, scalars of the right kind, items that can be told apart.
 
-import { type Json, type JsonObject, isList, isObject } from "./json-value.ts";
-import { itemElement } from "./list-items.ts";
-import { type ListType, type MergeType, type StructField, type StructType, hasItems } from "./merge-type.ts";
+import { type Json, type JsonObject, isList, isObject, sameJson } from "./json-value.ts";
+import { itemElement, itemsByElement } from "./list-items.ts";
+import { type ListType, type MergeType, type StructType, hasHiddenItems, hasItems, isAtomic, typeUnder } from "./merge-type.ts";
 import { elementText, fieldElement, indexElement } from "./path-element.ts";
 import { TypedError, type TypedFinding } from "./typed-error.ts";
 
@@ -62,39 +62,32 @@ const isScalar = (of: "string" | "number" | "boolean", value: Json): boolean => 
 const shown = (value: Json): string => (isObject(value) ? "a map" : isList(value) ? "a list" : typeof value === "bigint" ? String(value) : JSON.stringify(value));
 
 /**
- * Checks, of a value that is known to fit its declaration, only that items can be told apart. What it shares with a value
- * that was checked before is passed over. Throws a TypedError.
+ * Checks, of a value that is known to fit its declaration and is compared afterwards, what comparing does not see: that items
+ * inside atomic values can be told apart. What it shares with a value checked before is passed over. Throws a TypedError.
  */
-export function checkItems(type: MergeType, value: Json | undefined, checked: Json | undefined): void {
-  if (value === checked || value === undefined || value === null || typeof value !== "object") return;
-  if (type.is === "struct" && isObject(value)) {
+export function checkHiddenItems(type: MergeType, value: Json | undefined, checked: Json | undefined): void {
+  if (value === checked || value === undefined || !hasHiddenItems(type)) return;
+  if (isAtomic(type)) {
+    if (!sameJson(value, checked)) checkItems(type, value);
+  } else if (isObject(value)) {
     const before = isObject(checked) ? checked : undefined;
-    for (const field of fieldsWithItems(type)) checkItems(field.type, value[field.name], before?.[field.name]);
-    if (type.others !== undefined) for (const key in value) if (!type.byName.has(key)) checkItems(type.others, value[key], before?.[key]);
-  } else if (type.is === "map" && isObject(value)) {
-    if (hasItems(type.of)) for (const key in value) checkItems(type.of, value[key], undefined);
-  } else if (type.is === "list" && isList(value)) {
-    if (type.relation !== "atomic") distinct(type, value);
-    if (hasItems(type.of)) for (const item of value) checkItems(type.of, item, undefined);
+    for (const key of type.is === "struct" && type.others === undefined ? keysWith(type) : Object.keys(value)) checkHiddenItems(typeUnder(type, key), value[key], before?.[key]);
+  } else if (type.is === "list" && isList(value)) for (const item of value) checkHiddenItems(type.of, item, undefined);
+}
+
+function checkItems(type: MergeType, value: Json | undefined): void {
+  if (!hasItems(type)) return;
+  if (isObject(value)) for (const key in value) checkItems(typeUnder(type, key), value[key]);
+  else if (type.is === "list" && isList(value)) {
+    if (type.relation !== "atomic") itemsByElement(type, value);
+    for (const item of value) checkItems(type.of, item);
   }
 }
 
-function distinct(type: ListType, items: readonly Json[]): void {
-  if (items.length === 1) return void itemElement(type, items[0]!, 0);
-  const findings: TypedFinding[] = [];
-  const seen = new Set<string>();
-  items.forEach((item, i) => {
-    const element = itemElement(type, item, i);
-    if (seen.has(element)) findings.push({ path: "", message: `duplicate entries for key ${elementText(element)}` });
-    seen.add(element);
-  });
-  if (findings.length > 0) throw new TypedError(findings);
-}
+const hidden = new WeakMap<StructType, readonly string[]>();
 
-const withItems = new WeakMap<StructType, readonly StructField[]>();
-
-function fieldsWithItems(type: StructType): readonly StructField[] {
-  let fields = withItems.get(type);
-  if (fields === undefined) withItems.set(type, (fields = type.fields.filter((field) => hasItems(field.type))));
-  return fields;
+function keysWith(type: StructType): readonly string[] {
+  let names = hidden.get(type);
+  if (names === undefined) hidden.set(type, (names = type.fields.filter((field) => hasHiddenItems(field.type)).map(({ name }) => name)));
+  return names;
 }

@@ -88,6 +88,7 @@ function compareMaps(type: MergeType, a: JsonObject, b: JsonObject, split: boole
 }
 
 function compareItems(type: ListType, a: readonly Json[] | undefined, b: readonly Json[] | undefined, split: boolean): Difference | undefined {
+  if (sameJson(a, b)) return undefined;
   const left = a === undefined ? noItems : itemsByElement(type, a);
   const right = b === undefined ? noItems : itemsByElement(type, b);
   const elements = new Set(left.keys());
@@ -149,6 +150,11 @@ function namedFields(type: MergeType, value: Json, member: boolean): FieldSet | 
   const node = start(member || value === null || (isObject(value) && isEmptyObject(value)));
   if (type.is === "list") {
     if (isList(value)) for (const [element, item] of elementsInOrder(type, value)) node[element] = namedFields(type.of, item, true)!;
+  } else if (isObject(value) && type.is === "struct" && type.others === undefined) {
+    for (const { name, element, type: of } of type.fields) {
+      const child = value[name] === undefined ? undefined : namedFields(of, value[name], false);
+      if (child !== undefined) node[element] = child;
+    }
   } else if (isObject(value)) {
     for (const key of Object.keys(value).sort(compareText)) {
       const child = namedFields(typeUnder(type, key), value[key]!, type.is !== "struct" || !type.byName.has(key));

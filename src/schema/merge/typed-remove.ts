@@ -3,7 +3,7 @@
 import { type FieldSet, type MutableFieldSet, isEmptySet, isMember, leaf } from "./field-set.ts";
 import { type Json, type JsonObject, isList, isObject, put } from "./json-value.ts";
 import { itemElement } from "./list-items.ts";
-import { type ListType, type MergeType, anyType, typeUnder } from "./merge-type.ts";
+import { type ListType, type MergeType, typeUnder } from "./merge-type.ts";
 import { fieldElement } from "./path-element.ts";
 
 /** The value without the fields and items in the set. A container that loses all it had becomes null. */
@@ -68,22 +68,25 @@ export function withNamedFields(type: MergeType | undefined, set: FieldSet): Fie
       continue;
     }
     const child = set[element]!;
-    const { below, named } = descend(type, element);
-    const inner = withNamedFields(below, child);
+    const inner = isEmptySet(child) ? child : withNamedFields(typeBelow(type, element), child);
+    const named = type?.is === "struct" && type.byElement.has(element);
     result[element] = named && inner["."] === undefined && !isEmptySet(inner) ? { ".": leaf, ...inner } : inner;
   }
   return result;
 }
 
-function descend(type: MergeType | undefined, element: string): { below: MergeType | undefined; named: boolean } {
-  if (element.startsWith("f:")) {
-    if (type?.is === "struct") {
-      const field = type.byName.get(element.slice(2));
-      return { below: field?.type ?? type.others, named: field !== undefined };
-    }
-    return { below: type?.is === "map" ? type.of : type?.is === "any" ? anyType : undefined, named: false };
+function typeBelow(type: MergeType | undefined, element: string): MergeType | undefined {
+  switch (type?.is) {
+    case "struct":
+      return type.byElement.get(element)?.type ?? type.others;
+    case "map":
+    case "list":
+      return type.of;
+    case "any":
+      return type;
+    default:
+      return undefined;
   }
-  return { below: type?.is === "list" ? type.of : undefined, named: false };
 }
 
 /** Fits a set that was written for an older schema: what has one owner now is owned as a whole. */
@@ -94,7 +97,7 @@ export function fitToType(type: MergeType | undefined, set: FieldSet): FieldSet 
   for (const element in set) {
     const before = set[element]!;
     if (before === leaf || element === ".") continue;
-    const after = fitToType(descend(type, element).below, before);
+    const after = fitToType(typeBelow(type, element), before);
     if (after !== before) (result ??= { ...set })[element] = after;
   }
   return result ?? set;

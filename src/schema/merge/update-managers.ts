@@ -20,7 +20,7 @@ import type { Message } from "../shape.ts";
 import { type MergeType, mergeTypeOf } from "./merge-type.ts";
 import { type ConvertTo, type Versioned, type Versions, changesByVersion, fitManagers, shiftOwnership, writtenFields } from "./ownership.ts";
 import { compareText } from "./path-element.ts";
-import { checkItems } from "./typed-check.ts";
+import { checkHiddenItems } from "./typed-check.ts";
 import { TypedError } from "./typed-error.ts";
 import { emptyObject } from "./message-fields.ts";
 
@@ -82,7 +82,7 @@ export function tracked(update: Update, before: Managed): Managed {
   const live: Versioned = { apiVersion: update.apiVersion, type, object: update.live === undefined ? emptyOf(update.schema) : withoutManagers(update.live) };
   const next: Versioned = { apiVersion: update.apiVersion, type, object: withoutManagers(update.next) };
   const versions: Versions = { convert: update.convert, resetFields: update.resetFields };
-  checkItems(type, next.object, update.live === undefined ? undefined : live.object);
+  checkHiddenItems(type, next.object, update.live === undefined ? undefined : live.object);
 
   const writer: Manager = {
     name: update.manager === "" ? "unknown" : update.manager,
