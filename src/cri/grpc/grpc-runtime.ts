@@ -1,0 +1,128 @@
+// A container runtime behind a socket. Every call has its time limit; questions are asked again when the runtime restarts under them.
+import { type Clock, systemClock } from "#base";
+import { GrpcError, grpcChannel } from "#http";
+import { type ContainerRuntime, ExecTimeout } from "../runtime.ts";
+import { type CriMethod, calls } from "./calls.ts";
+
+export interface GrpcRuntimeOptions {
+  /** `unix:///path` or `http://host:port`. */
+  readonly endpoint: string;
+  /** Where images are managed, when that is elsewhere. */
+  readonly imageEndpoint?: string;
+  /** What an ordinary call may take. */
+  readonly timeoutMilliseconds?: number;
+  readonly clock?: Clock;
+  readonly maxMessageBytes?: number;
+}
+
+interface Manner {
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds, or "none": pulling an image takes as long as it takes. */
+  readonly limit?: number | "none";
+  /** Asking twice changes nothing. */
+  readonly question?: boolean;
+}
+
+/** Makes a runtime over a socket. Nothing is connected before the first call. */
+export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
+  const timeout = options.timeoutMilliseconds ?? 120_000;
+  const clock = options.clock ?? systemClock;
+  const channelTo = (endpoint: string) =>
+    grpcChannel({ endpoints: [endpoint], clock, maxMessageBytes: options.maxMessageBytes ?? 64 << 20, backOff: { firstMilliseconds: 100, mostMilliseconds: 3000 } });
+  const containers = channelTo(options.endpoint);
+  const images = options.imageEndpoint && options.imageEndpoint !== options.endpoint ? channelTo(options.imageEndpoint) : containers;
+
+  const over =
+    (channel: typeof containers) =>
+    <Q, R>(method: CriMethod<Q, R>, request: Q, { signal, limit = timeout, question = false }: Manner = {}): Promise<R> =>
+      channel.unary(method, request, { repeatable: question, ...(signal && { signal }), ...(limit !== "none" && { deadlineMilliseconds: limit }) });
+  const call = over(containers);
+  const imageCall = over(images);
+  const ask = { question: true } as const;
+
+  return {
+    version: (signal) => call(calls.version, { version: "v1" }, { ...ask, signal }),
+    status: async (verbose, signal) => {
+      const { status, info } = await call(calls.status, { verbose }, { ...ask, signal });
+      return { conditions: status?.conditions ?? [], info };
+    },
+    updateRuntimeConfig: async (runtimeConfig, signal) => void (await call(calls.updateRuntimeConfig, { runtimeConfig }, { signal })),
+
+    runPodSandbox: async (config, runtimeHandler, signal) => {
+      const { podSandboxId } = await call(calls.runPodSandbox, { config, runtimeHandler }, { signal, limit: 2 * timeout });
+      return given(podSandboxId, `no id came back for the sandbox of ${config.metadata?.namespace}/${config.metadata?.name}`);
+    },
+    stopPodSandbox: async (podSandboxId, signal) => void (await call(calls.stopPodSandbox, { podSandboxId }, { signal })),
+    removePodSandbox: async (podSandboxId, signal) => void (await call(calls.removePodSandbox, { podSandboxId }, { signal })),
+    podSandboxStatus: async (podSandboxId, verbose, signal) => {
+      const { status, info, containersStatuses, timestamp } = await call(calls.podSandboxStatus, { podSandboxId, verbose }, { ...ask, signal });
+      return { status: given(status, `no status came back for sandbox ${podSandboxId}`), info, containers: containersStatuses, timestamp };
+    },
+    listPodSandboxes: async (filter, signal) => (await call(calls.listPodSandbox, { filter }, { ...ask, signal })).items,
+
+    createContainer: async (podSandboxId, config, sandboxConfig, signal) => {
+      const { containerId } = await call(calls.createContainer, { podSandboxId, config, sandboxConfig }, { signal });
+      return given(containerId, `no id came back for container ${config.metadata?.name}`);
+    },
+    startContainer: async (containerId, signal) => void (await call(calls.startContainer, { containerId }, { signal })),
+    stopContainer: async (containerId, graceSeconds, signal) =>
+      void (await call(calls.stopContainer, { containerId, timeout: graceSeconds }, { signal, limit: timeout + graceSeconds * 1000 })),
+    removeContainer: async (containerId, signal) => void (await call(calls.removeContainer, { containerId }, { signal })),
+    containerStatus: async (containerId, verbose, signal) => {
+      const { status, info } = await call(calls.containerStatus, { containerId, verbose }, { ...ask, signal });
+      return { status: given(status, `no status came back for container ${containerId}`), info };
+    },
+    listContainers: async (filter, signal) => (await call(calls.listContainers, { filter }, { ...ask, signal })).containers,
+    updateContainerResources: async (containerId, linux, signal) => void (await call(calls.updateContainerResources, { containerId, linux }, { signal })),
+    reopenContainerLog: async (containerId, signal) => void (await call(calls.reopenContainerLog, { containerId }, { signal })),
+    checkpointContainer: async (containerId, location, timeoutSeconds, signal) => {
+      const seconds = Math.max(timeoutSeconds, timeout / 1000);
+      await call(calls.checkpointContainer, { containerId, location, timeout: seconds }, { signal, limit: seconds * 1000 });
+    },
+
+    execSync: async (containerId, command, timeoutSeconds, signal) => {
+      const limit = timeoutSeconds > 0 ? timeout + timeoutSeconds * 1000 : "none";
+      try {
+        return await call(calls.execSync, { containerId, cmd: [...command], timeout: Math.ceil(timeoutSeconds) }, { signal, limit });
+      } catch (error) {
+        throw error instanceof GrpcError && error.code === "DEADLINE_EXCEEDED" ? new ExecTimeout(command, timeoutSeconds, error) : error;
+      }
+    },
+    exec: async (request, signal) => given((await call(calls.exec, request, { signal })).url, "no address came back to run a program at"),
+    attach: async (request, signal) => given((await call(calls.attach, request, { signal })).url, "no address came back to attach at"),
+    portForward: async (podSandboxId, ports, signal) =>
+      given((await call(calls.portForward, { podSandboxId, port: [...ports] }, { signal })).url, "no address came back to forward ports at"),
+
+    containerStats: async (containerId, signal) =>
+      given((await call(calls.containerStats, { containerId }, { ...ask, signal })).stats, `no figures came back for container ${containerId}`),
+    listContainerStats: async (filter, signal) => (await call(calls.listContainerStats, { filter }, { ...ask, signal, limit: "none" })).stats,
+    podSandboxStats: async (podSandboxId, signal) =>
+      given((await call(calls.podSandboxStats, { podSandboxId }, { ...ask, signal })).stats, `no figures came back for sandbox ${podSandboxId}`),
+    listPodSandboxStats: async (filter, signal) => (await call(calls.listPodSandboxStats, { filter }, { ...ask, signal })).stats,
+    listMetricDescriptors: async (signal) => (await call(calls.listMetricDescriptors, {}, { ...ask, signal })).descriptors,
+    listPodSandboxMetrics: async (signal) => (await call(calls.listPodSandboxMetrics, {}, { ...ask, signal })).podMetrics,
+    containerEvents: (signal) => containers.serverStream(calls.getContainerEvents, {}, { signal }),
+
+    listImages: async (image, signal) => (await imageCall(calls.listImages, { ...(image && { filter: { image } }) }, { ...ask, signal })).images,
+    imageStatus: async (image, verbose, signal) => {
+      const found = await imageCall(calls.imageStatus, { image, verbose }, { ...ask, signal });
+      return { image: found.image, info: found.info };
+    },
+    pullImage: async (image, auth, sandboxConfig, signal) => {
+      const { imageRef } = await imageCall(calls.pullImage, { image, auth, sandboxConfig }, { signal, limit: "none" });
+      return given(imageRef, `no id came back for image ${image.image}`);
+    },
+    removeImage: async (image, signal) => void (await imageCall(calls.removeImage, { image }, { signal })),
+    imageFsInfo: async (signal) => (await imageCall(calls.imageFsInfo, {}, { ...ask, signal, limit: "none" })).imageFilesystems,
+
+    close: () => {
+      containers.close();
+      images.close();
+    },
+  };
+}
+
+function given<T>(value: T | undefined, otherwise: string): T {
+  if (value === undefined || value === "") throw new GrpcError("INTERNAL", otherwise);
+  return value;
+}

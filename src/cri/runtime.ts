@@ -1,0 +1,87 @@
+// What runs containers: every call of the runtime's protocol as a promise. Implementations: over a socket, and in memory for tests.
+//
+// Errors are GrpcErrors with the protocol's code (NOT_FOUND, UNAVAILABLE while the runtime is down, …). Stopping and removing what is
+// stopped or gone is no error.
+import { GrpcError } from "#http";
+import type { ImageSpec, LinuxContainerResources } from "./messages/common.ts";
+import type { AttachRequest, Container, ContainerConfig, ContainerFilter, ContainerStatus, ExecRequest, ExecSyncResponse } from "./messages/container.ts";
+import type { AuthConfig, FilesystemUsage, Image } from "./messages/image.ts";
+import type { ContainerEventResponse, RuntimeCondition, RuntimeConfig, VersionResponse } from "./messages/runtime.ts";
+import type { PodSandbox, PodSandboxConfig, PodSandboxFilter, PodSandboxStatus } from "./messages/sandbox.ts";
+import type { ContainerStats, ContainerStatsFilter, MetricDescriptor, PodSandboxMetrics, PodSandboxStats, PodSandboxStatsFilter } from "./messages/stats.ts";
+
+type Info = Readonly<Record<string, string>>;
+
+export interface SandboxReport {
+  readonly status: PodSandboxStatus;
+  readonly info: Info;
+  /** The sandbox's containers; only from runtimes that send events. */
+  readonly containers: readonly ContainerStatus[];
+  /** Nanoseconds since the epoch; zero from runtimes that send no events. */
+  readonly timestamp: number | bigint;
+}
+
+export interface ContainerRuntime {
+  version(signal?: AbortSignal): Promise<VersionResponse>;
+  status(verbose?: boolean, signal?: AbortSignal): Promise<{ readonly conditions: readonly RuntimeCondition[]; readonly info: Info }>;
+  updateRuntimeConfig(config: RuntimeConfig, signal?: AbortSignal): Promise<void>;
+
+  /** Makes and starts a sandbox; gives its id. */
+  runPodSandbox(config: PodSandboxConfig, runtimeHandler?: string, signal?: AbortSignal): Promise<string>;
+  stopPodSandbox(sandboxId: string, signal?: AbortSignal): Promise<void>;
+  removePodSandbox(sandboxId: string, signal?: AbortSignal): Promise<void>;
+  podSandboxStatus(sandboxId: string, verbose?: boolean, signal?: AbortSignal): Promise<SandboxReport>;
+  listPodSandboxes(filter?: PodSandboxFilter, signal?: AbortSignal): Promise<PodSandbox[]>;
+
+  /** Makes a container; gives its id. */
+  createContainer(sandboxId: string, config: ContainerConfig, sandboxConfig: PodSandboxConfig, signal?: AbortSignal): Promise<string>;
+  startContainer(containerId: string, signal?: AbortSignal): Promise<void>;
+  /** Asks the container to end, and ends it after the grace period. */
+  stopContainer(containerId: string, graceSeconds: number, signal?: AbortSignal): Promise<void>;
+  removeContainer(containerId: string, signal?: AbortSignal): Promise<void>;
+  containerStatus(containerId: string, verbose?: boolean, signal?: AbortSignal): Promise<{ readonly status: ContainerStatus; readonly info: Info }>;
+  listContainers(filter?: ContainerFilter, signal?: AbortSignal): Promise<Container[]>;
+  updateContainerResources(containerId: string, resources: LinuxContainerResources, signal?: AbortSignal): Promise<void>;
+  reopenContainerLog(containerId: string, signal?: AbortSignal): Promise<void>;
+  checkpointContainer(containerId: string, location: string, timeoutSeconds: number, signal?: AbortSignal): Promise<void>;
+
+  /** Runs a program to its end. Throws ExecTimeout when it takes longer; zero seconds means no limit. */
+  execSync(containerId: string, command: readonly string[], timeoutSeconds: number, signal?: AbortSignal): Promise<ExecSyncResponse>;
+  /** These three give the address of a stream. */
+  exec(request: ExecRequest, signal?: AbortSignal): Promise<string>;
+  attach(request: AttachRequest, signal?: AbortSignal): Promise<string>;
+  portForward(sandboxId: string, ports: readonly number[], signal?: AbortSignal): Promise<string>;
+
+  containerStats(containerId: string, signal?: AbortSignal): Promise<ContainerStats>;
+  listContainerStats(filter?: ContainerStatsFilter, signal?: AbortSignal): Promise<ContainerStats[]>;
+  podSandboxStats(sandboxId: string, signal?: AbortSignal): Promise<PodSandboxStats>;
+  listPodSandboxStats(filter?: PodSandboxStatsFilter, signal?: AbortSignal): Promise<PodSandboxStats[]>;
+  listMetricDescriptors(signal?: AbortSignal): Promise<MetricDescriptor[]>;
+  listPodSandboxMetrics(signal?: AbortSignal): Promise<PodSandboxMetrics[]>;
+  /** What happens, as it happens, until aborted or the connection is lost. UNIMPLEMENTED from runtimes without events. */
+  containerEvents(signal: AbortSignal): AsyncIterable<ContainerEventResponse>;
+
+  listImages(image?: ImageSpec, signal?: AbortSignal): Promise<Image[]>;
+  /** Undefined when the image is not on the node. */
+  imageStatus(image: ImageSpec, verbose?: boolean, signal?: AbortSignal): Promise<{ readonly image: Image | undefined; readonly info: Info }>;
+  /** Brings an image to the node; gives its id or digest. */
+  pullImage(image: ImageSpec, auth?: AuthConfig, sandboxConfig?: PodSandboxConfig, signal?: AbortSignal): Promise<string>;
+  removeImage(image: ImageSpec, signal?: AbortSignal): Promise<void>;
+  imageFsInfo(signal?: AbortSignal): Promise<FilesystemUsage[]>;
+
+  /** Lets go of the runtime; containers stay as they are. */
+  close(): void;
+}
+
+/** A program in a container did not end in time. */
+export class ExecTimeout extends Error {
+  override readonly name = "ExecTimeout";
+  readonly timeoutSeconds: number;
+  constructor(command: readonly string[], timeoutSeconds: number, cause?: unknown) {
+    super(`command ${JSON.stringify(command.join(" "))} timed out`, cause === undefined ? undefined : { cause });
+    this.timeoutSeconds = timeoutSeconds;
+  }
+}
+
+/** Whether an error says that the thing asked for is not there. */
+export const isNotFound = (error: unknown): boolean => error instanceof GrpcError && error.code === "NOT_FOUND";
