@@ -116,3 +116,7 @@ export {
   withManagers,
   withoutManagers,
 } from "./merge/index.ts";
+export { decodeYaml, encodeYaml, yamlToJson } from "./yaml/codec.ts";
+export { YamlError } from "./yaml/error.ts";
+export { type ParsedYaml, parseYaml, parseYamlDocuments } from "./yaml/parse.ts";
+export { printYaml } from "./yaml/print.ts";

@@ -1,0 +1,31 @@
+// The order of keys in printed YAML: letters after everything else, runs of digits by their number, so that a2 comes before a10.
+
+const isLetter = (character: string): boolean => /^\p{L}$/u.test(character);
+const isDigit = (character: string | undefined): boolean => character !== undefined && /^\p{Nd}$/u.test(character);
+
+export function naturally(left: string, right: string): number {
+  const [a, b] = [Array.from(left), Array.from(right)];
+  const shorter = Math.min(a.length, b.length);
+  for (let i = 0; i < shorter; i++) {
+    const [x, y] = [a[i]!, b[i]!];
+    if (x === y) continue;
+    if (isLetter(x) && isLetter(y)) return x.codePointAt(0)! - y.codePointAt(0)!;
+    if (isLetter(x)) return 1;
+    if (isLetter(y)) return -1;
+    // Where one number has a zero, the digits before it decide whether it is a leading one.
+    let lead = 0n;
+    if (x === "0" || y === "0") for (let j = i - 1; j >= 0 && isDigit(a[j]); j--) if (a[j] !== "0") lead = 1n;
+    const [m, mEnd] = numberAt(a, i, lead);
+    const [n, nEnd] = numberAt(b, i, lead);
+    if (m !== n) return m < n ? -1 : 1;
+    return mEnd !== nEnd ? mEnd - nEnd : x.codePointAt(0)! - y.codePointAt(0)!;
+  }
+  return a.length - b.length;
+}
+
+function numberAt(text: readonly string[], start: number, lead: bigint): [value: bigint, end: number] {
+  let end = start;
+  let value = lead;
+  while (isDigit(text[end])) value = value * 10n + BigInt(text[end++]!.codePointAt(0)! - 48);
+  return [value, end];
+}

@@ -1,0 +1,154 @@
+// Plain JSON data to YAML, laid out as the reference lays it out: block style, sequences not indented, keys in natural order,
+// words quoted that would read as something else, text of several lines as literal blocks, long lines folded at spaces.
+
+import { goFloat } from "./go-float.ts";
+import { naturally } from "./natural-order.ts";
+import { resolvePlain } from "./resolve.ts";
+import { type Analysis, analyze, escaped, misread } from "./scalar-style.ts";
+
+const widest = 80;
+/** Longer keys are written with a question mark. */
+const longestKey = 128;
+
+export function printYaml(value: unknown): string {
+  const printer = new Printer();
+  printer.node(value, 0, false);
+  return printer.finish();
+}
+
+class Printer {
+  #parts: string[] = [];
+  #column = 0;
+
+  finish(): string {
+    if (this.#column > 0) this.#put("\n");
+    return this.#parts.join("");
+  }
+
+  #put(text: string): void {
+    this.#parts.push(text);
+    const broken = text.lastIndexOf("\n");
+    this.#column = broken < 0 ? this.#column + Array.from(text).length : Array.from(text.slice(broken + 1)).length;
+  }
+  /** Begins a line at this indentation, unless we stand there already. */
+  #line(indent: number): void {
+    if (this.#column > 0) this.#put("\n");
+    this.#put(" ".repeat(indent));
+  }
+
+  /**
+   * Writes a value. The lines of a collection begin at `indent`, further lines of a text two columns beyond; `inline` when the
+   * first line continues the one we are on.
+   */
+  node(value: unknown, indent: number, inline: boolean): void {
+    if (Array.isArray(value)) this.#sequence(value, indent, inline);
+    else if (typeof value === "object" && value !== null) this.#mapping(value as Record<string, unknown>, indent, inline);
+    else this.#scalar(value, indent, false);
+  }
+
+  #sequence(items: readonly unknown[], indent: number, inline: boolean): void {
+    if (items.length === 0) return this.#put("[]");
+    items.forEach((item, i) => {
+      if (!inline || i > 0) this.#line(indent);
+      this.#put("- ");
+      this.node(item, typeof item === "object" && item !== null ? indent + 2 : indent, true);
+    });
+  }
+
+  #mapping(map: Record<string, unknown>, indent: number, inline: boolean): void {
+    const keys = Object.keys(map)
+      .filter((key) => map[key] !== undefined)
+      .sort(naturally);
+    if (keys.length === 0) return this.#put("{}");
+    keys.forEach((key, i) => {
+      if (!inline || i > 0) this.#line(indent);
+      const simple = !key.includes("\n") && Buffer.byteLength(key) <= longestKey;
+      if (simple) this.#scalar(key, indent, true);
+      else {
+        this.#put("? ");
+        this.#scalar(key, indent + 2, false);
+        this.#line(indent);
+      }
+      this.#put(":");
+      const value = map[key];
+      const nested = typeof value === "object" && value !== null && (Array.isArray(value) ? value.length > 0 : Object.values(value).some((item) => item !== undefined));
+      if (!nested) this.#put(" ");
+      this.node(value, Array.isArray(value) ? indent : nested ? indent + 2 : indent, false);
+    });
+  }
+
+  #scalar(value: unknown, indent: number, key: boolean): void {
+    if (typeof value === "string") this.#text(value, indent + 2, key);
+    else this.#put(typeof value === "number" ? goFloat(value) : String(value));
+  }
+
+  #text(text: string, indent: number, key: boolean): void {
+    const analysis = analyze(text);
+    if (text.includes("\n")) {
+      if (analysis.block && !key) this.#literal(text, indent);
+      else this.#doubleQuoted(text, indent, key);
+    } else if (typeof resolvePlain(text) !== "string" || misread.test(text)) this.#doubleQuoted(text, indent, key);
+    else this.#plainOrQuoted(text, analysis, indent, key);
+  }
+
+  #plainOrQuoted(text: string, analysis: Analysis, indent: number, key: boolean): void {
+    if (analysis.plain) this.#folded(text, indent, key, "");
+    else if (analysis.single) this.#folded(text, indent, key, "'");
+    else this.#doubleQuoted(text, indent, key);
+  }
+
+  /** Text on one line, or on several broken at single spaces. */
+  #folded(text: string, indent: number, key: boolean, quote: "" | "'"): void {
+    this.#put(quote);
+    const characters = Array.from(text);
+    let start = 0;
+    let width = this.#column;
+    let afterSpace = false;
+    characters.forEach((character, i) => {
+      const space = character === " ";
+      const inside = quote === "" || (i > 0 && i < characters.length - 1);
+      if (space && !key && !afterSpace && width > widest && inside && characters[i + 1] !== " ") {
+        this.#put(doubled(characters.slice(start, i).join(""), quote));
+        this.#line(indent);
+        start = i + 1;
+        width = indent;
+      } else width += quote === "'" && character === "'" ? 2 : 1;
+      afterSpace = space;
+    });
+    this.#put(doubled(characters.slice(start).join(""), quote) + quote);
+  }
+
+  #doubleQuoted(text: string, indent: number, key: boolean): void {
+    this.#put('"');
+    const characters = Array.from(text);
+    let afterSpace = false;
+    characters.forEach((character, i) => {
+      if (character !== " ") {
+        this.#put(escaped(character));
+        afterSpace = false;
+      } else if (!key && !afterSpace && this.#column > widest && i > 0 && i < characters.length - 1) {
+        this.#line(indent);
+        if (characters[i + 1] === " ") this.#put("\\");
+        afterSpace = true;
+      } else {
+        this.#put(" ");
+        afterSpace = true;
+      }
+    });
+    this.#put('"');
+  }
+
+  #literal(text: string, indent: number): void {
+    const hint = /^[ \n]/.test(text) ? "2" : "";
+    const chomping = !text.endsWith("\n") ? "-" : text === "\n" || text.endsWith("\n\n") ? "+" : "";
+    this.#put(`|${hint}${chomping}\n`);
+    const lines = text.split("\n");
+    lines.forEach((line, i) => {
+      const last = i === lines.length - 1;
+      if (last && line === "") return;
+      this.#put(`${line === "" ? "" : " ".repeat(indent)}${line}${last ? "" : "\n"}`);
+    });
+  }
+}
+
+const doubled = (text: string, quote: "" | "'"): string => (quote === "'" ? text.replaceAll("'", "''") : text);

@@ -1,0 +1,45 @@
+// Which styles a text may be printed in without being read as something else.
+
+export interface Analysis {
+  readonly plain: boolean;
+  readonly single: boolean;
+  /** A literal block. */
+  readonly block: boolean;
+}
+
+const leadingIndicator = /^[#,[\]{}&*!|>'"%@`]|^[?:-](?:[\s]|$)|^---|^\.\.\./;
+const innerIndicator = /:(?:\s|$)|\s#/;
+/** What must be escaped: control characters but the line feed, other line breaks, and everything outside the basic plane. */
+const special = /[^\n\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]/u;
+
+export function analyze(text: string): Analysis {
+  if (text === "") return { plain: true, single: true, block: false };
+  const outer = /^[ \n]|[ \n]$/.test(text);
+  const breakSpace = text.includes("\n ");
+  const unsafe = text.includes(" \n") || special.test(text);
+  return {
+    plain: !outer && !breakSpace && !unsafe && !text.includes("\n") && !leadingIndicator.test(text) && !innerIndicator.test(text),
+    single: !breakSpace && !unsafe,
+    block: !text.endsWith(" ") && !unsafe,
+  };
+}
+
+const base60 = /[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?/;
+const clock = /\d{1,2}:\d{1,2}:\d{1,2}(?:\.\d+)?/.source;
+const date = new RegExp(`\\d{4}-\\d{1,2}-\\d{1,2}(?:[Tt]${clock}(?:Z|[-+]\\d\\d:\\d\\d)| ${clock})?`);
+/** Text that we read as text but others as dates, as numbers of base sixty, or as merge keys. */
+export const misread = new RegExp(`^(?:${base60.source}|${date.source}|<<)$`);
+
+const named: Readonly<Record<string, string>> = {
+  "\0": "\\0", "\x07": "\\a", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\v": "\\v", "\f": "\\f", "\r": "\\r", "\x1b": "\\e", '"': '\\"', "\\": "\\\\", "\x85": "\\N", "\u2028": "\\L", "\u2029": "\\P",
+}; // prettier-ignore
+
+/** One character inside double quotes. */
+export function escaped(character: string): string {
+  const known = named[character];
+  if (known !== undefined) return known;
+  if (!special.test(character)) return character;
+  const code = character.codePointAt(0)!;
+  const [letter, size] = code <= 0xff ? ["x", 2] : code <= 0xffff ? ["u", 4] : ["U", 8];
+  return `\\${letter}${code.toString(16).toUpperCase().padStart(Number(size), "0")}`;
+}

@@ -1,0 +1,152 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import {
+  apiPackage,
+  decodeYaml,
+  embedded,
+  encodeYaml,
+  int32,
+  list,
+  map,
+  optional,
+  parseYaml,
+  parseYamlDocuments,
+  printYaml,
+  quantity,
+  required,
+  string,
+  time,
+  yamlToJson,
+} from "#schema";
+
+const scalars: [text: string, json: string][] = [
+  ["y", "true"], ["Yes", "true"], ["ON", "true"], ["true", "true"], ["n", "false"], ["No", "false"], ["off", "false"], ["yEs", '"yEs"'], ["oN", '"oN"'],
+  ["~", "null"], ["null", "null"], ["", "null"], ["nUll", '"nUll"'],
+  ["12", "12"], ["+12", "12"], ["-12", "-12"], ["0777", "511"], ["0o17", "15"], ["0x1F", "31"], ["-0x10", "-16"], ["0b11", "3"], ["-0b11", "-3"], ["1_000", "1000"], ["08", "8"], ["0", "0"], ["-0", "0"],
+  ["9223372036854775807", "9223372036854775807"], ["18446744073709551615", "18446744073709551615"], ["9007199254740993", "9007199254740993"],
+  ["1.5", "1.5"], [".5", "0.5"], ["1.", "1"], ["1e3", "1000"], ["+.5", "0.5"], ["1e400", '"1e400"'], ["1.2.3", '"1.2.3"'], ["0x", '"0x"'], ["1:30", '"1:30"'], ["0x1p3", '"0x1p3"'],
+  ["2020-01-01", '"2020-01-01"'], ["2020-01-01T00:00:00Z", '"2020-01-01T00:00:00Z"'],
+  ["'12'", '"12"'], ['"yes"', '"yes"'], ['"a\\tb"', '"a\\tb"'], ["!!str 12", '"12"'], ['!!int "12"', "12"], ["!!float 1", "1"], ["!!binary aGk=", '"hi"'], ["!mine x", '"x"'],
+  ["|\n  a\n  b\n", '"a\\nb\\n"'], [">-\n  a\n  b\n", '"a b"'], ["[a, 1, {b: no}]", '["a",1,{"b":false}]'], ['{"a":"\\u00e9","b":[1.0]}', '{"a":"é","b":[1]}'],
+]; // prettier-ignore
+for (const [text, json] of scalars) test(`YAML ${JSON.stringify(text)} reads as ${json}`, () => assert.equal(yamlToJson(text), json));
+
+const keys: [text: string, json: string][] = [
+  ["1: a\ntrue: b\n1.5: c\ny: d\n.inf: e\n0x10: f", '{"1":"a","16":"f","true":"d","1.5":"c",".inf":"e"}'],
+  ["? a\n: b", '{"a":"b"}'],
+  ["__proto__: 1", '{"__proto__":1}'],
+];
+for (const [text, json] of keys) test(`the keys of ${JSON.stringify(text)} become text`, () => assert.equal(JSON.stringify(parseYaml(text).value), json));
+
+test("merge keys bring in other mappings, the earlier of several first", () => {
+  const text = "base: &b {x: 1, p: 2}\nmore: &m {p: 3, z: 4}\none:\n  <<: *b\n  x: 9\nboth:\n  <<: [*b, *m]\nquoted:\n  '<<': 1\n";
+  assert.deepEqual(parseYaml(text).value, {
+    base: { x: 1, p: 2 },
+    more: { p: 3, z: 4 },
+    one: { x: 9, p: 2 },
+    both: { x: 1, p: 2, z: 4 },
+    quoted: { "<<": 1 },
+  });
+  assert.throws(() => parseYaml("a:\n  <<: 5"), /map merge requires map/);
+});
+
+test("duplicate keys are told with their line, and refused where JSON is asked for", () => {
+  const text = "a: 1\nb:\n  c: 1\n  c: 2\na: 3\n";
+  assert.deepEqual(parseYaml(text), { value: { a: 3, b: { c: 2 } }, duplicate: ['line 4: key "c" already set in map', 'line 5: key "a" already set in map'] });
+  assert.throws(() => yamlToJson(text), { name: "YamlError", message: 'yaml: unmarshal errors:\n  line 4: key "c" already set in map\n  line 5: key "a" already set in map' });
+});
+
+test("a text holds several documents, or none", () => {
+  assert.deepEqual(
+    parseYamlDocuments("a: 1\n---\n---\nb: 2\n...\n").map(({ value }) => value),
+    [{ a: 1 }, null, { b: 2 }],
+  );
+  assert.equal(yamlToJson(""), "null");
+  assert.equal(yamlToJson("# nothing"), "null");
+});
+
+const wrong: [name: string, text: string | Uint8Array, message: RegExp][] = [
+  ["a tab as indentation", "a:\n\t- b", /^yaml: line 2/],
+  ["a second colon", "a: b: c", /^yaml: line 1/],
+  ["an unknown anchor", "a: *b", /yaml: .*b/],
+  ["an anchor inside itself", "a: &a [*a]", /contains itself/],
+  ["infinity", "a: .inf", /unsupported value: \+Inf/],
+  ["a mapping as key", "{a: 1}: b", /invalid map key/],
+  ["no key", "~: b", /invalid map key/],
+  ["an integer that is none", "!!int x", /cannot decode !!str `x` as a !!int/],
+  ["bytes that are no UTF-8", Uint8Array.of(0x61, 0x3a, 0x20, 0xff), /invalid UTF-8/],
+  ["a depth bomb", "[".repeat(2000), /depth|nest/i],
+];
+for (const [name, text, message] of wrong) test(`${name} is refused`, () => assert.throws(() => parseYaml(text), { name: "YamlError", message }));
+
+test("copies of copies of copies are refused before they are made", () => {
+  const lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"];
+  for (let i = 1; i < 9; i++) lines.push(`a${i}: &a${i} [${Array.from({ length: 10 }, () => `*a${i - 1}`).join(", ")}]`);
+  assert.throws(() => parseYaml(lines.join("\n")), /excessive aliasing/);
+});
+
+const printed: [name: string, value: unknown, text: string][] = [
+  ["keys in natural order, sequences not indented", { b: [1, { c: 2, a: [] }], a10: "x", a2: {}, A: null }, "A: null\na2: {}\na10: x\nb:\n- 1\n- a: []\n  c: 2\n"],
+  ["lists in lists", [[1, [2]], []], "- - 1\n  - - 2\n- []\n"],
+  ["words that would read as something else are quoted", { a: ["yes", "n", "null", "~", "", "12", "1e3", "0x1F", "1_000", "2020-01-01x", "1:30", "<<", ".5"] }, 'a:\n- "yes"\n- "n"\n- "null"\n- "~"\n- ""\n- "12"\n- "1e3"\n- "0x1F"\n- "1_000"\n- 2020-01-01x\n- "1:30"\n- "<<"\n- ".5"\n'],
+  ["times are quoted, for other readers take them for dates", { t: "2020-01-01T00:00:00Z", d: "2020-01-01" }, 'd: "2020-01-01"\nt: "2020-01-01T00:00:00Z"\n'],
+  ["keys are quoted as well", { y: 1, "": 2, "a b": 3, "a: b": 4, "1": 5 }, '"": 2\n"1": 5\na b: 3\n\'a: b\': 4\n"y": 1\n'],
+  ["indicators need quotes only where they mean something", { a: ["- x", "-x", "a #b", "a#b", "a:b", "a: b", "*x", "'", "%", "@a", "a,b", "[x", "?x", " x", "x "] }, "a:\n- '- x'\n- -x\n- 'a #b'\n- a#b\n- a:b\n- 'a: b'\n- '*x'\n- ''''\n- '%'\n- '@a'\n- a,b\n- '[x'\n- ?x\n- ' x'\n- 'x '\n"],
+  ["text of several lines is a literal block", { a: "x\ny\n", b: "x\ny", c: "x\n\n", d: " x\ny\n", e: "\n" }, "a: |\n  x\n  y\nb: |-\n  x\n  y\nc: |+\n  x\n\nd: |2\n   x\n  y\ne: |2+\n\n"],
+  ["text that no block can hold is quoted", { a: "x \ny", b: "x\ty", c: "a\u{1f600}", d: "x\n ", e: "\x00\x7f" }, 'a: "x \\ny"\nb: "x\\ty"\nc: "a\\U0001F600"\nd: "x\\n "\ne: "\\0\\x7F"\n'],
+  ["letters of the basic plane stay as they are", { a: "héllo 日本" }, "a: héllo 日本\n"],
+  ["numbers", { a: 1.5, b: -3, c: 9007199254740993n, d: 1e21, e: 1234567.5, f: 0.00001, g: 0.001, h: 100000 }, "a: 1.5\nb: -3\nc: 9007199254740993\nd: 1e+21\ne: 1.2345675e+06\nf: 1e-05\ng: 0.001\nh: 100000\n"],
+  ["a literal block in a list", { a: ["x\ny\n", "z"] }, "a:\n- |\n  x\n  y\n- z\n"],
+]; // prettier-ignore
+for (const [name, value, text] of printed) test(`YAML prints ${name}`, () => assert.equal(printYaml(value), text));
+
+test("long lines are folded at spaces, plain or quoted", () => {
+  const words = Array.from({ length: 20 }, (_, i) => `word${i}`).join(" ");
+  assert.equal(
+    printYaml({ message: words }),
+    "message: word0 word1 word2 word3 word4 word5 word6 word7 word8 word9 word10 word11\n  word12 word13 word14 word15 word16 word17 word18 word19\n",
+  );
+  const quoted = printYaml({ message: `it's: ${words}` });
+  assert.match(quoted, /^message: 'it''s: .*\n {2}word.*'\n$/);
+  assert.deepEqual(parseYaml(quoted).value, { message: `it's: ${words}` });
+});
+
+test("whatever is printed reads back the same", () => {
+  const text = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 30 }),
+    fc.constantFrom("yes", "0777", "a: b", "x\ny ", " \n", "\n\n", "- a", "...", "---", "a\n b\n", "\ta"),
+    fc.lorem({ maxCount: 30 }),
+  );
+  const leaf = fc.oneof(
+    text,
+    fc.boolean(),
+    fc.constant(null),
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => (Object.is(value, -0) || (Number.isInteger(value) && !Number.isSafeInteger(value)) ? 0 : value)),
+  );
+  const { tree } = fc.letrec((tie) => ({
+    tree: fc.oneof({ depthSize: "small" }, leaf, fc.array(tie("tree"), { maxLength: 4 }), fc.dictionary(text, tie("tree"), { maxKeys: 4, noNullPrototype: true })),
+  }));
+  fc.assert(
+    fc.property(tree, (value) => {
+      const yaml = printYaml(value);
+      assert.deepEqual(parseYaml(yaml), { value, duplicate: [] }, yaml);
+    }),
+    { numRuns: 400 },
+  );
+});
+
+const { kind, message } = apiPackage({ package: "api.test.v1" });
+const Meta = message("Meta", "", { name: optional(1, string, ""), made: embedded(2, time, ""), labels: optional(3, map(string), "") });
+const Thing = kind("Thing", "", { metadata: embedded(1, Meta, ""), count: required(2, int32, ""), limits: optional(3, map(quantity), ""), args: optional(4, list(string), "") });
+
+test("objects are read from YAML with all checks of JSON, and printed from canonical form", () => {
+  const text = "kind: Thing\napiVersion: v1\ncount: 3.0\nlimits: {cpu: 1.5, memory: 1Gi}\nwhat: 1\nmetadata:\n  name: a\n  name: b\n";
+  const { value, unknown, duplicate, strict } = decodeYaml(Thing, text);
+  assert.deepEqual(value, { kind: "Thing", apiVersion: "v1", metadata: { name: "b", made: null }, count: 3, limits: { cpu: "1500m", memory: "1Gi" } });
+  assert.deepEqual([unknown, duplicate], [["what"], ['line 8: key "name" already set in map']]);
+  assert.deepEqual(strict, ['yaml: unmarshal errors:\n  line 8: key "name" already set in map', 'unknown field "what"']);
+  assert.equal(encodeYaml(Thing, value), "apiVersion: v1\ncount: 3\nkind: Thing\nlimits:\n  cpu: 1500m\n  memory: 1Gi\nmetadata:\n  made: null\n  name: b\n");
+  assert.throws(() => decodeYaml(Thing, "args: [yes]"), { name: "DecodeError", path: "args[0]" });
+});
