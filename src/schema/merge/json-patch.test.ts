@@ -94,3 +94,36 @@ test("what no operation touched is shared", () => {
   const result = jsonPatch(document, [{ op: "add", path: "/items/-", value: 4 }]) as typeof document;
   assert.equal(result.metadata, document.metadata);
 });
+
+test("many operations on one big map or list cost little", () => {
+  const big = { map: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, "v"])), list: Array.from({ length: 20_000 }, (_, i) => i) };
+  const before = structuredClone(big);
+  const patch = Array.from({ length: 5000 }, (_, i) => [
+    { op: "add", path: `/map/n${i}`, value: "w" },
+    { op: "remove", path: "/list/-1" },
+  ]).flat();
+  const result = jsonPatch(big, patch) as typeof big;
+  assert.deepEqual([Object.keys(result.map).length, result.list.length], [25_000, 15_000]);
+  assert.deepEqual(big, before);
+});
+
+test("a patch may not push long lists about without end", () => {
+  const patch = [{ op: "add", path: "/x", value: Array.from({ length: 100_000 }, () => 0) }, ...Array.from({ length: 400 }, () => ({ op: "add", path: "/x/0", value: 1 }))];
+  assert.throws(
+    () => jsonPatch({}, patch),
+    (error) => error instanceof PatchError && error.code === 413,
+  );
+});
+
+test("a copy and its origin live apart, and a patch is not changed by its use", () => {
+  const patch = [
+    { op: "add", path: "/a", value: { x: 1 } },
+    { op: "add", path: "/a/y", value: 2 },
+    { op: "copy", from: "/a", path: "/b" },
+    { op: "replace", path: "/a/x", value: 9 },
+    { op: "remove", path: "/b/y" },
+  ];
+  const before = structuredClone(patch);
+  assert.deepEqual(jsonPatch({}, patch), { a: { x: 9, y: 2 }, b: { x: 1 } });
+  assert.deepEqual(patch, before);
+});

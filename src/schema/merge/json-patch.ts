@@ -3,7 +3,7 @@
 //
 // The result shares with the document whatever no operation touched.
 
-import { type Json, type JsonObject, has, isList, isObject, jsonSize, own, sameJson, withKey, withoutKey } from "./json-value.ts";
+import { type Json, type JsonObject, has, isList, isObject, jsonSize, own, put, sameJson } from "./json-value.ts";
 import { PatchError, doesNotApply, malformed } from "./patch-error.ts";
 
 export interface JsonPatchLimits {
@@ -25,30 +25,36 @@ export function jsonPatch(document: Json, patch: unknown, limits: JsonPatchLimit
   for (const operation of patch) {
     if (operation !== null && !isObject(operation)) throw malformed("every operation of a JSON patch must be an object");
   }
-  const run: Run = { limits, copiedBytes: 0 };
+  const run: Run = { limits, copiedBytes: 0, movedItems: 0, ours: new Set() };
   let current = document;
   for (const operation of patch) current = perform(current, operation as JsonObject | null, run);
   return current;
 }
 
+/** More list items than this are not pushed about for one patch: it would hold up everybody else. */
+const mostMovedItems = 20_000_000;
+
 interface Run {
   readonly limits: JsonPatchLimits;
   copiedBytes: number;
+  movedItems: number;
+  /** Containers made in this run, which may be changed in place: many operations on one big map copy it once. */
+  readonly ours: Set<object>;
 }
 
 function perform(document: Json, operation: JsonObject | null, run: Run): Json {
   const kind = text(operation, "op") ?? "unknown";
   switch (kind) {
     case "add":
-      return add(document, pathOf(operation, kind), valueOf(operation), kind);
+      return add(run, document, pathOf(operation, kind), valueOf(operation), kind);
     case "remove":
-      return remove(document, pathOf(operation, kind), kind);
+      return remove(run, document, pathOf(operation, kind), kind);
     case "replace":
-      return replace(document, pathOf(operation, kind), operation!);
+      return replace(run, document, pathOf(operation, kind), operation!);
     case "move": {
       const from = fromOf(operation, kind);
       const value = get(document, from, kind, "from path");
-      return add(remove(document, from, kind), pathOf(operation, kind), value ?? null, kind);
+      return add(run, remove(run, document, from, kind), pathOf(operation, kind), value ?? null, kind);
     }
     case "copy": {
       const value = get(document, fromOf(operation, kind), kind, "from path") ?? null;
@@ -56,7 +62,8 @@ function perform(document: Json, operation: JsonObject | null, run: Run): Json {
       if (run.copiedBytes > run.limits.copiedBytes) {
         throw doesNotApply(`Unable to complete the copy, the accumulated size increase of copy is ${run.copiedBytes}, exceeding the limit ${run.limits.copiedBytes}`);
       }
-      return add(document, pathOf(operation, kind), value, kind);
+      // A true copy: what is ours must not stand in two places.
+      return add(run, document, pathOf(operation, kind), cloned(value), kind);
     }
     case "test":
       test(document, pathOf(operation, kind), operation!);
@@ -86,42 +93,57 @@ function fromOf(operation: JsonObject | null, kind: string): string {
 // An absent value counts as null.
 const valueOf = (operation: JsonObject | null): Json => (operation === null ? null : (own(operation, "value") ?? null));
 
-function replace(document: Json, path: string, operation: JsonObject): Json {
+function cloned(value: Json): Json {
+  if (isList(value)) return value.map(cloned);
+  if (!isObject(value)) return value;
+  const copy: Record<string, Json> = {};
+  for (const key in value) put(copy, key, cloned(value[key]!));
+  return copy;
+}
+
+function replace(run: Run, document: Json, path: string, operation: JsonObject): Json {
   const value = valueOf(operation);
   if (path === "") {
     if (!isObject(value) && !isList(value)) throw doesNotApply("replace operation value must be object or array");
     return value;
   }
-  return edit(document, keysOf(path, "replace", "path"), path, "replace", (parent, key) => {
-    if (isObject(parent)) return withKey(parent, key, value);
+  return edit(run, document, { path, kind: "replace", what: "path" }, (parent, key) => {
+    if (!Array.isArray(parent)) return put(parent, key, value);
     const at = indexOf(parent, key);
     if (typeof at === "string") throw doesNotApply(`replace operation does not apply: doc is missing key: ${path}: missing value`);
-    return parent.with(at, value);
+    parent[at] = value;
   });
 }
 
-function add(document: Json, path: string, value: Json, kind: string): Json {
-  return edit(document, keysOf(path, kind, kind === "add" ? "path" : "destination path"), path, kind, (parent, key) => {
-    if (isObject(parent)) return withKey(parent, key, value);
-    if (key === "-") return [...parent, value];
+function add(run: Run, document: Json, path: string, value: Json, kind: string): Json {
+  return edit(run, document, { path, kind, what: kind === "add" ? "path" : "destination path" }, (parent, key) => {
+    if (!Array.isArray(parent)) return put(parent, key, value);
+    if (key === "-") return void parent.push(value);
     const at = integer(key);
     if (at === undefined) throw doesNotApply(`error in add for path: '${path}': value was not a proper array index: '${key}'`);
     const size = parent.length + 1;
     if (at >= size || at < -size) throw doesNotApply(`error in add for path: '${path}': Unable to access invalid index: ${at}: invalid index referenced`);
-    return parent.toSpliced(at < 0 ? at + size : at, 0, value);
+    splice(run, parent, at < 0 ? at + size : at, 0, value);
   });
 }
 
-function remove(document: Json, path: string, kind: string): Json {
-  return edit(document, keysOf(path, kind, "path"), path, kind, (parent, key) => {
-    if (isObject(parent)) {
+function remove(run: Run, document: Json, path: string, kind: string): Json {
+  return edit(run, document, { path, kind, what: "path" }, (parent, key) => {
+    if (!Array.isArray(parent)) {
       if (!has(parent, key)) throw doesNotApply(`error in ${kind} for path: '${path}': Unable to remove nonexistent key: ${key}: missing value`);
-      return withoutKey(parent, key);
+      delete parent[key];
+      return;
     }
     const at = indexOf(parent, key);
     if (typeof at === "string") throw doesNotApply(`error in ${kind} for path: '${path}': ${at}`);
-    return parent.toSpliced(at, 1);
+    splice(run, parent, at, 1);
   });
+}
+
+function splice(run: Run, items: Json[], at: number, remove: number, ...values: readonly Json[]): void {
+  run.movedItems += items.length - at;
+  if (run.movedItems > mostMovedItems) throw new PatchError("tooLarge", "the patch inserts or removes too many items of too long lists");
+  items.splice(at, remove, ...values);
 }
 
 function test(document: Json, path: string, operation: JsonObject): void {
@@ -167,21 +189,41 @@ function child(parent: Container, key: string): Json | undefined {
   return typeof at === "string" ? undefined : parent[at];
 }
 
-/** Rebuilds the containers from the root down to the one that `change` replaces. */
-function edit(document: Json, keys: readonly string[], path: string, kind: string, change: (parent: Container, key: string) => Container): Json {
-  const containers: Container[] = [];
-  for (let depth = 0; depth < keys.length; depth++) {
-    const at: Json | undefined = depth === 0 ? document : child(containers[depth - 1]!, keys[depth - 1]!);
-    if (!isObject(at) && !isList(at)) throw missing(kind, "path", path);
-    containers.push(at);
-  }
-  let result: Json = change(containers[keys.length - 1]!, keys[keys.length - 1]!);
-  for (let depth = keys.length - 2; depth >= 0; depth--) {
-    const parent = containers[depth]!;
+type Editable = Record<string, Json> | Json[];
+
+interface Place {
+  readonly path: string;
+  readonly kind: string;
+  /** What the path is called when it leads nowhere. */
+  readonly what: string;
+}
+
+/** Makes the containers from the root to the end of the path ours, then changes the last one in place. */
+function edit(run: Run, document: Json, { path, kind, what }: Place, change: (parent: Editable, key: string) => void): Json {
+  const keys = keysOf(path, kind, what);
+  const root = editable(run, document);
+  let parent = root;
+  for (let depth = 0; depth < keys.length - 1 && parent !== undefined; depth++) {
     const key = keys[depth]!;
-    result = isObject(parent) ? withKey(parent, key, result) : parent.with(indexOf(parent, key) as number, result);
+    const next = editable(run, child(parent, key));
+    if (next === undefined) parent = undefined;
+    else {
+      if (Array.isArray(parent)) parent[indexOf(parent, key) as number] = next;
+      else put(parent, key, next);
+      parent = next;
+    }
   }
-  return result;
+  if (root === undefined || parent === undefined) throw missing(kind, what, path);
+  change(parent, keys[keys.length - 1]!);
+  return root;
+}
+
+function editable(run: Run, value: Json | undefined): Editable | undefined {
+  if (!isObject(value) && !isList(value)) return undefined;
+  if (run.ours.has(value)) return value as Editable;
+  const copy: Editable = isList(value) ? value.slice() : { ...value };
+  run.ours.add(copy);
+  return copy;
 }
 
 /** The position of an existing item, or what is wrong with the index. */

@@ -27,10 +27,12 @@ export function mergeList(rule: ListRule, live: Items, patch: Items): Items {
   if (key === undefined) throw malformed("cannot merge lists without merge key");
   const { kept, changes } = directives(live as readonly JsonObject[], patch as readonly JsonObject[], key);
   const merged: JsonObject[] = [...kept];
+  const places = new Map<Json | undefined, number>();
+  for (let i = kept.length - 1; i >= 0; i--) places.set(kept[i]![key], i);
   for (const change of changes) {
-    const at = merged.findIndex((item) => item[key] === keyOf(change, key));
-    if (at < 0) merged.push(change);
-    else merged[at] = rule.mergeItem(merged[at]!, change);
+    const at = places.get(keyOf(change, key));
+    if (at !== undefined) merged[at] = rule.mergeItem(merged[at]!, change);
+    else places.set(change[key], merged.push(change) - 1);
   }
   return arrange(merged, changes, kept, key);
 }
@@ -49,16 +51,17 @@ export function orderList(rule: ListRule, live: Items | undefined, patch: Items 
 /** Carries out `$patch` items: deletions on the live list, or its replacement by the plain items of the patch. */
 function directives(live: readonly JsonObject[], patch: readonly JsonObject[], key: string): { kept: readonly JsonObject[]; changes: readonly JsonObject[] } {
   const changes: JsonObject[] = [];
-  let kept = live;
+  const gone = new Set<Json | undefined>();
   let replace = false;
   for (const item of patch) {
     if (!has(item, "$patch")) changes.push(item);
-    else if (item.$patch === "delete") kept = kept.filter((each) => each[key] !== keyOf(item, key));
+    else if (item.$patch === "delete") gone.add(keyOf(item, key));
     else if (item.$patch === "replace") replace = true;
     else if (item.$patch === "merge") throw malformed("merging lists cannot yet be specified in the patch");
     else throw unknownDirective(item.$patch);
   }
-  return replace ? { kept: changes, changes: [] } : { kept, changes };
+  if (replace) return { kept: changes, changes: [] };
+  return { kept: gone.size === 0 ? live : live.filter((item) => !gone.has(item[key])), changes };
 }
 
 export const unknownDirective = (directive: Json | undefined): Error => malformed(`unknown patch type: ${JSON.stringify(directive)}; $patch may be "delete" or "replace"`);

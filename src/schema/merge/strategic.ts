@@ -63,13 +63,14 @@ function removeValues(shape: Shape, result: Record<string, Json>, key: string, v
   const before = own(result, key);
   if (!isList(before) || !isList(values)) return;
   const field = lookUpList(shape, key);
+  const gone = new Set(values);
   if (field.strategy !== "merge") put(result, key, values);
   else if (before.some(isObject) || values.some(isObject)) put(result, key, mergeList(field, before, values));
   else
     put(
       result,
       key,
-      before.filter((each) => !values.includes(each)),
+      before.filter((each) => !gone.has(each)),
     );
 }
 
@@ -78,12 +79,13 @@ function retained(original: JsonObject, patch: JsonObject): JsonObject {
   const keys = own(patch, "$retainKeys");
   if (keys === undefined) return original;
   if (!isList(keys)) throw badRetainKeys();
+  const named = new Set(keys);
   for (const key in patch) {
     if (key === "$retainKeys" || patch[key] === null || key.startsWith(deletionPrefix) || key.startsWith(orderPrefix)) continue;
-    if (!keys.includes(key)) throw badRetainKeys();
+    if (!named.has(key)) throw badRetainKeys();
   }
   const kept: Record<string, Json> = {};
-  for (const key in original) if (keys.includes(key)) put(kept, key, original[key]);
+  for (const key in original) if (named.has(key)) put(kept, key, original[key]);
   return kept;
 }
 
