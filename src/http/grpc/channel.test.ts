@@ -8,7 +8,7 @@ import { constants } from "node:http2";
 import { virtualClock } from "#base";
 import { type GrpcChannel, type GrpcChannelOptions, type GrpcMethod, grpcChannel } from "./channel.ts";
 import { GrpcError } from "./status.ts";
-import { type StandIn, type StandInCall, type StandInOptions, standIn } from "./stand-in.ts";
+import { type StandIn, type StandInCall, type StandInOptions, standIn } from "./stand-in.fixture.ts";
 
 const method = (name: string): GrpcMethod<string, string> => ({
   path: `/test.Service/${name}`,

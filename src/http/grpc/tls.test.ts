@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { needs, testAuthority } from "#kit";
 import { grpcChannel } from "./channel.ts";
 import type { GrpcError } from "./status.ts";
-import { standIn } from "./stand-in.ts";
+import { standIn } from "./stand-in.fixture.ts";
 
 const echo = { path: "/test.Service/Echo", encode: (text: string) => Buffer.from(text), decode: (bytes: Uint8Array) => Buffer.from(bytes).toString() };
 
