@@ -6,7 +6,7 @@ import { dialects } from "#dialect";
 import { aggregatedRules } from "./aggregation.ts";
 import { bootstrapPolicy, nodeRules } from "./bootstrap-policy.ts";
 import { rbacAuthorizer } from "./rbac.ts";
-import { type Reconciled, reconcileBinding, reconcileRole } from "./reconcile.ts";
+import { type Reconciled, reconcile } from "./reconcile.ts";
 
 const policy = bootstrapPolicy(dialects.kubernetes);
 const ours = bootstrapPolicy(dialects.orch);
@@ -94,7 +94,7 @@ const roleCases: [name: string, existing: ClusterRole | undefined, expected: Clu
   ["unexpected aggregation ends", role([rule("get")], gathers("x")), role([rule("get")]), { action: "update", object: role([rule("get")]) }],
   ["gathered rules are left", role([rule("get")], gathers("x")), role(null, gathers("x")), { action: "none" }],
 ];
-for (const [name, existing, expected, result] of roleCases) test(`in reconciling, ${name}`, () => assert.deepEqual(reconcileRole(existing, expected, dialects.orch), result));
+for (const [name, existing, expected, result] of roleCases) test(`in reconciling, ${name}`, () => assert.deepEqual(reconcile(existing, expected, dialects.orch), result));
 
 const binding = (roleName: string, users: string[], metadata: Partial<ClusterRoleBinding["metadata"]> = {}): ClusterRoleBinding =>
   ({
@@ -109,7 +109,7 @@ const bindingCases: [name: string, existing: ClusterRoleBinding | undefined, exp
   ["a binding to another role is made anew", binding("other", ["x"]), binding("r", ["a"]), { action: "recreate", object: binding("r", ["a"]) }],
   ["a binding that opted out is skipped", binding("other", ["x"], off), binding("r", ["a"]), { action: "skip" }],
 ];
-for (const [name, existing, expected, result] of bindingCases) test(`in reconciling, ${name}`, () => assert.deepEqual(reconcileBinding(existing, expected, dialects.orch), result));
+for (const [name, existing, expected, result] of bindingCases) test(`in reconciling, ${name}`, () => assert.deepEqual(reconcile(existing, expected, dialects.orch), result));
 
 test("an aggregated role gathers the rules of its selectors, each once, in the order of names", () => {
   const all = [

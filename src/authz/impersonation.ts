@@ -10,9 +10,14 @@ import { badRequest } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import type { ResourceTarget } from "./authorizer.ts";
 
+export interface ImpersonationCheck {
+  readonly verb: "impersonate";
+  readonly resource: ResourceTarget;
+}
+
 export interface Impersonation {
-  /** The requester must be allowed to `impersonate` every one of these. */
-  readonly checks: readonly ResourceTarget[];
+  /** The requester must be allowed every one of these. */
+  readonly checks: readonly ImpersonationCheck[];
   readonly user: User;
 }
 
@@ -63,12 +68,7 @@ function withSide(name: string, groups: readonly string[]): string[] {
   return groups.includes(authenticatedGroup) || groups.includes(unauthenticatedGroup) ? [...groups] : [...groups, authenticatedGroup];
 }
 
-const target = (resource: string, name: string, more: Partial<ResourceTarget> = {}): ResourceTarget => ({
-  group: "",
-  version: "",
-  resource,
-  subresource: "",
-  namespace: "",
-  name,
-  ...more,
+const target = (resource: string, name: string, more: Partial<ResourceTarget> = {}): ImpersonationCheck => ({
+  verb: "impersonate",
+  resource: { group: "", version: "", resource, subresource: "", namespace: "", name, ...more },
 });

@@ -18,8 +18,8 @@ export { type RbacAuthorizer, type RbacSource, rbacAuthorizer } from "./rbac.ts"
 export { type EscalationOptions, checkBinding, checkRole, onlyOwnershipChanged } from "./escalation.ts";
 export { type BootstrapPolicy, bootstrapPolicy, nodeRules } from "./bootstrap-policy.ts";
 export { type GateCheck, policyRules } from "./policy-text.ts";
-export { type Reconciled, reconcileBinding, reconcileRole } from "./reconcile.ts";
+export { type Reconciled, reconcile, reconcileBinding, reconcileRole } from "./reconcile.ts";
 export { aggregatedRules } from "./aggregation.ts";
-export { type Impersonation, impersonation, isImpersonationHeader } from "./impersonation.ts";
+export { type Impersonation, type ImpersonationCheck, impersonation, isImpersonationHeader } from "./impersonation.ts";
 export { reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from "./reviews.ts";
 export { type AbacAuthorizer, abacAuthorizer, parseAbac } from "./abac.ts";

@@ -13,6 +13,14 @@ export type Reconciled<T> =
   /** A binding's role never changes: delete the stored one, then create this. */
   | { readonly action: "recreate"; readonly object: T };
 
+type Stored = Role | ClusterRole | RoleBinding | ClusterRoleBinding;
+
+/** Either of the two below. */
+export const reconcile = <T extends Stored>(existing: T | undefined, expected: T, dialect: Dialect): Reconciled<T> =>
+  ("roleRef" in expected
+    ? reconcileBinding(existing as RoleBinding | undefined, expected as RoleBinding, dialect)
+    : reconcileRole(existing as Role | undefined, expected as Role, dialect)) as Reconciled<T>;
+
 export function reconcileRole<T extends Role | ClusterRole>(existing: T | undefined, expected: T, dialect: Dialect): Reconciled<T> {
   if (!existing) return { action: "create", object: expected };
   const missing = uncovered(expected.rules ?? [], existing.rules ?? []);
@@ -34,8 +42,6 @@ export function reconcileBinding<T extends RoleBinding | ClusterRoleBinding>(exi
   const object: T = { ...existing, metadata: mergedMetadata(existing, expected), ...(missing.length && { subjects: [...present, ...missing] }) };
   return settled(existing, object, dialect);
 }
-
-type Stored = Role | ClusterRole | RoleBinding | ClusterRoleBinding;
 
 function settled<T extends Stored>(existing: T, object: T, dialect: Dialect): Reconciled<T> {
   if (isDeepStrictEqual(existing, object)) return { action: "none" };

@@ -139,7 +139,7 @@ for (const [name, sent, user, checks] of becomes) {
     const asked = impersonation(headers(sent), dialect)!;
     assert.deepEqual(asked.user, user);
     const shown = asked.checks.map(
-      ({ group, resource, subresource, namespace, name: object }) =>
+      ({ resource: { group, resource, subresource, namespace, name: object } }) =>
         `${group && `${group} `}${resource}${subresource && `/${subresource}`} ${namespace && `${namespace}/`}${object}`,
     );
     assert.deepEqual(shown, checks);
