@@ -154,8 +154,8 @@ export function plainOf(node: ConfigNode): unknown {
   }
 }
 
-/** The line of the part of a node that a refusal points to, such as `[0].effect`. */
-export function lineWithin(node: ConfigNode, at: string): number {
+/** The part of a node that a refusal points to, such as `[0].effect`; the nearest there is. */
+export function nodeWithin(node: ConfigNode, at: string): ConfigNode {
   let here = node;
   for (const [, index, key] of at.matchAll(/\[([^\]]*)\]|\.([^.[]+)/g)) {
     const name = index ?? key!;
@@ -163,7 +163,7 @@ export function lineWithin(node: ConfigNode, at: string): number {
     if (!next) break;
     here = next;
   }
-  return here.line;
+  return here;
 }
 
 function lineStarts(text: string): number[] {

@@ -35,12 +35,11 @@ export function featureGates(known: readonly Gate[], dialect: Dialect): OptionTy
   const bySpelling = new Map<string, Gate>();
   for (const gate of known) bySpelling.set(gate.name, gate).set(dialect.spelling.word(gate.name), gate);
 
-  const collect = (pairs: readonly (readonly [name: string, value: unknown])[]): GivenGates => {
+  const collect = (pairs: readonly (readonly [name: string, value: unknown, on: boolean | undefined])[]): GivenGates => {
     const wrong: string[] = [];
     const gates: Record<string, boolean> = {};
-    for (const [name, value] of pairs) {
+    for (const [name, value, on] of pairs) {
       const gate = bySpelling.get(name);
-      const on = typeof value === "boolean" ? value : typeof value === "string" ? truth(value) : undefined;
       if (!gate) wrong.push(`${JSON.stringify(name)} is no feature gate${hint(name, bySpelling.keys())}`);
       else if (on === undefined) wrong.push(`${name} must be true or false, not ${kindOf(value)}`);
       else if (gate.locked && on !== gate.default) wrong.push(`${name} is locked to ${gate.default}`);
@@ -56,7 +55,8 @@ export function featureGates(known: readonly Gate[], dialect: Dialect): OptionTy
         .map((part) => {
           const cut = part.indexOf("=");
           if (cut < 0) throw new Refusal(`must be <name>=true or <name>=false pairs; ${JSON.stringify(part)} has no =`);
-          return [part.slice(0, cut).trim(), part.slice(cut + 1).trim()];
+          const value = part.slice(cut + 1).trim();
+          return [part.slice(0, cut).trim(), value, truth(value)];
         }),
     );
   return {
@@ -66,7 +66,7 @@ export function featureGates(known: readonly Gate[], dialect: Dialect): OptionTy
     read: (value) => {
       if (value === null) return {};
       if (typeof value !== "object" || Array.isArray(value)) throw new Refusal(`must be a mapping of gate names to true or false, not ${kindOf(value)}`);
-      return collect(Object.entries(value).map(([name, on]) => [name, typeof on === "string" ? null : on]));
+      return collect(Object.entries(value).map(([name, on]) => [name, on, typeof on === "boolean" ? on : undefined]));
     },
     write: (gates) => Object.fromEntries(Object.entries(gates).map(([name, on]) => [dialect.spelling.word(name), on])),
     format: (gates) =>

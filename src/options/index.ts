@@ -1,6 +1,6 @@
 export { cipherString, cipherSuiteNames, isInsecureCipherSuite } from "./cipher-suites.ts";
 export { dialectOption, directory, file, helpOption, hiddenMetricsVersion, tlsVersion, tlsVersions, verboseModules, verbosityOption, versionOption } from "./common.ts";
-export { type ConfigEntry, type ConfigFile, type ConfigNode, lineWithin, parseConfigFile, plainOf, readConfigFile } from "./config-file.ts";
+export { type ConfigEntry, type ConfigFile, type ConfigNode, nodeWithin, parseConfigFile, plainOf, readConfigFile } from "./config-file.ts";
 export { type Gates, type GivenGates, featureGates, resolveGates, stageGates } from "./gates.ts";
 export { defaultText, description, helpText, terminalWidth, wrap } from "./help.ts";
 export { knownGates } from "./known-gates.ts";

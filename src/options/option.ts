@@ -80,12 +80,16 @@ export type Blame<S> = (names: readonly (keyof S & string)[], message: string) =
 export interface Check<S> {
   readonly name: string;
   readonly run: (settings: S, blame: Blame<S>, context: CheckContext) => void;
+  /** Holds for a start; a configuration that is only looked at or written may break it. */
+  readonly startOnly?: boolean;
 }
 export interface CheckContext {
   readonly dialect: Dialect;
   enabled(gate: string): boolean;
   /** Whether a file or a flag gave the setting. */
   isSet(name: string): boolean;
+  /** Whether a file is there for this process to read. */
+  isReadable(path: string): boolean;
   /** Tells something that is odd but allowed. */
   warn(message: string): void;
 }

@@ -1,6 +1,6 @@
 // From the tree of a configuration file to values of options: strict, with file, line and path in every complaint.
 
-import { type ConfigFile, type ConfigNode, lineWithin, plainOf } from "./config-file.ts";
+import { type ConfigFile, type ConfigNode, nodeWithin, plainOf } from "./config-file.ts";
 import { hint } from "./nearest.ts";
 import type { AnyOption, OptionSet } from "./option.ts";
 import { listed } from "./option-type.ts";
@@ -51,14 +51,17 @@ export function readValues(set: OptionSet, file: ConfigFile): FileReading {
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       failed.push(option);
-      problems.push(`${file.path}:${error.at ? lineWithin(node, error.at) : line}: ${path}${error.at}: ${shown(node, error)}${error.message}`);
+      const part = nodeWithin(node, error.at);
+      problems.push(`${file.path}:${error.at ? part.line : line}: ${path}${error.at}: ${shown(part, error)}${error.message}`);
     }
   };
   walk(file.root, "");
   return { values, problems, failed };
 }
 
-const shown = (node: ConfigNode, error: Refusal): string => (error.at === "" && node.is === "scalar" && !error.message.includes(", not ") ? `${JSON.stringify(node.value)} ` : "");
+/** The bad value, unless the message tells it itself. */
+const shown = (part: ConfigNode, { message }: Refusal): string =>
+  part.is === "scalar" && !/, not |is required|unknown field/.test(message) ? `${JSON.stringify(part.value)} ` : "";
 
 function kindProblems(set: OptionSet, path: string, root: Extract<ConfigNode, { is: "map" }>): string[] {
   const accepted = set.file ?? [];

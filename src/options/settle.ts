@@ -31,6 +31,8 @@ export interface Sources {
   /** Later files go over earlier ones. */
   readonly files?: readonly ConfigFile[];
   readonly readable?: (path: string) => boolean;
+  /** To start a program, or only to look at its configuration: then what a start would refuse for lack of files or mechanisms is a warning. */
+  readonly purpose?: "start" | "look";
 }
 
 export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly string[], sources: Sources = {}): Settled<SettingsOf<O>> {
@@ -41,6 +43,8 @@ export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly st
   const warnings: string[] = [];
   const errors: string[] = [];
   const files = sources.files ?? [];
+  const readable = sources.readable ?? isReadable;
+  const starting = sources.purpose !== "look";
   let gates = noGates;
 
   for (const option of all) {
@@ -130,11 +134,12 @@ export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly st
     if (!isSet(option.name)) return;
     const text = option.type.format(value);
     const changed = text !== option.type.format(option.default) && (option.legacyDefault === undefined || text !== option.type.format(option.legacyDefault));
-    if (changed && option.notYet !== undefined) return complain(`cannot be used yet: ${option.notYet}`);
     if (changed && option.gate && !gates.enabled(option.gate)) return complain(`needs the feature gate ${set.dialect.spelling.word(option.gate)}`);
+    const hold = starting ? complain : (message: string): void => void warnings.push(`${where(option.name)}: ${message}`);
+    if (changed && option.notYet !== undefined) return hold(`cannot be used yet: ${option.notYet}`);
     if (option.readable) {
       for (const path of [value].flat() as string[]) {
-        if (path !== "" && !(sources.readable ?? isReadable)(path)) complain(`the file ${path} does not exist or cannot be read`);
+        if (path !== "" && !readable(path)) hold(`the file ${path} does not exist or cannot be read`);
       }
     }
   }
@@ -148,10 +153,11 @@ export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly st
       },
     });
     try {
-      check.run(guarded as SettingsOf<O>, (names, message) => void errors.push(`${names.map(where).join(", ")}: ${message}`), {
+      check.run(guarded as SettingsOf<O>, (names, message) => void (check.startOnly && !starting ? warnings : errors).push(`${names.map(where).join(", ")}: ${message}`), {
         dialect: set.dialect,
         enabled: (gate) => gates.enabled(gate),
         isSet,
+        isReadable: readable,
         warn: (message) => void warnings.push(message),
       });
     } catch (error) {

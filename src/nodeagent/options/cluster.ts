@@ -1,0 +1,175 @@
+// Networking, registries, the API server as seen from the agent; shutdown of the node.
+
+import type { Dialect } from "#dialect";
+import { above, atLeast, between, bool, duration, each, fileOption, int, int32, ip, listOf, maybe, oneOf, option, section, strings, text } from "#options";
+import { inFile, later } from "./later.ts";
+import { priorityGraces } from "./types.ts";
+
+const uncertainSysctls = ["kernel.shm", "kernel.msg", "kernel.sem", "fs.mqueue.", "net."];
+function sysctlProblem(name: string): string | undefined {
+  if (!/^[a-z0-9]([-_a-z0-9]*[a-z0-9])?([./][a-z0-9][-_a-z0-9]*[a-z0-9]?)*([./]?\*)?$/.test(name)) return "must be a sysctl or a pattern that ends in *";
+  return uncertainSysctls.some((group) => name.replaceAll("/", ".").startsWith(group))
+    ? undefined
+    : "must be of the groups kernel.shm*, kernel.msg*, kernel.sem, fs.mqueue.* or net.*, which the kernel keeps apart per pod";
+}
+const present = (value: string): string | undefined => (value === "" ? "must be an IP address" : undefined);
+const orElse = (substitute: number) => (value: number) => (value === 0 ? substitute : value);
+
+export const networkSection = (dialect: Dialect) => {
+  const moved = <const C extends string>(config: C) => ({ config, deprecated: inFile(config, dialect) });
+  return section("Networking, registry and API client", [
+    option({
+      flag: "cluster-dns",
+      ...moved("clusterDNS"),
+      type: listOf(ip),
+      check: each(present),
+      default: [],
+      doc: "Name servers of pods with dnsPolicy ClusterFirst. All must know the same names: which one is asked is not fixed.",
+    }),
+    option({ flag: "cluster-domain", ...moved("clusterDomain"), type: text, default: "", doc: "Domain of the cluster, which containers search besides the host's." }),
+    option({
+      flag: "resolv-conf",
+      ...moved("resolvConf"),
+      type: text,
+      default: "/etc/resolv.conf",
+      doc: "Resolver file that containers' resolver files start from; empty leaves out the host's name servers.",
+    }),
+    option({
+      flag: "hairpin-mode",
+      ...moved("hairpinMode"),
+      type: oneOf("promiscuous-bridge", "hairpin-veth", "none"),
+      default: "promiscuous-bridge",
+      doc: "How a pod reaches itself through a service: promiscuous-bridge, hairpin-veth or none.",
+    }),
+    option({ flag: "make-iptables-util-chains", ...moved("makeIPTablesUtilChains"), type: bool, default: true, doc: "Keep the packet filter's helper rules in place." }),
+    option({ flag: "iptables-drop-bit", ...moved("iptablesDropBit"), type: int32, default: 15, check: between(0, 31), doc: "Mark bit of packets to drop, from 0 to 31." }),
+    option({
+      flag: "iptables-masquerade-bit",
+      ...moved("iptablesMasqueradeBit"),
+      type: int32,
+      default: 14,
+      check: between(0, 31),
+      doc: "Mark bit of packets to masquerade, from 0 to 31; the same as the service proxy's.",
+    }),
+    option({
+      flag: "orch-api-qps",
+      ...moved("orchAPIQPS"),
+      type: int32,
+      default: 50,
+      check: atLeast(0),
+      fromFlag: orElse(50),
+      doc: "Requests per second to the API server, events and heartbeats apart; 0 takes 50.",
+    }),
+    option({
+      flag: "orch-api-burst",
+      ...moved("orchAPIBurst"),
+      type: int32,
+      default: 100,
+      check: atLeast(0),
+      fromFlag: orElse(100),
+      doc: "Requests at once to the API server; 0 takes 100.",
+    }),
+    option({
+      flag: "orch-api-content-type",
+      ...moved("contentType"),
+      type: oneOf(dialect.wire.protobufMediaType, "application/json"),
+      default: dialect.wire.protobufMediaType,
+      doc: `Media type of requests to the API server: ${dialect.wire.protobufMediaType} or application/json.`,
+    }),
+    option({
+      flag: "event-qps",
+      ...moved("eventRecordQPS"),
+      type: int32,
+      default: 50,
+      check: atLeast(0),
+      fromFlag: orElse(50),
+      doc: "Events per second; 0 takes 50. In the file 0 is no limit.",
+    }),
+    option({
+      flag: "event-burst",
+      ...moved("eventBurst"),
+      type: int32,
+      default: 100,
+      check: atLeast(0),
+      fromFlag: orElse(100),
+      doc: "Events at once, within --event-qps; 0 takes 100.",
+    }),
+    option({ flag: "registry-qps", ...moved("registryPullQPS"), type: int32, default: 5, check: atLeast(0), doc: "Image pulls per second; 0 is no limit." }),
+    option({ flag: "registry-burst", ...moved("registryBurst"), type: int32, default: 10, check: atLeast(0), doc: "Image pulls at once, if --registry-qps sets a limit." }),
+    option({ flag: "serialize-image-pulls", ...moved("serializeImagePulls"), type: bool, default: true, doc: "Pull one image at a time." }),
+    fileOption({
+      config: "maxParallelImagePulls",
+      type: maybe(int32),
+      default: undefined,
+      check: (value) => (value !== undefined && value < 1 ? "must be above 0" : undefined),
+      doc: "Images pulled at the same time; no limit when not set. Not together with serializeImagePulls.",
+    }),
+    option({ flag: "max-open-files", ...moved("maxOpenFiles"), type: int, default: 1_000_000, check: atLeast(0), doc: "Files the agent may have open." }),
+    option({
+      flag: "node-status-update-frequency",
+      ...moved("nodeStatusUpdateFrequency"),
+      type: duration,
+      default: 10_000,
+      check: above(0),
+      doc: "How often the node's status is worked out. Must go together with the grace period of the node controller.",
+    }),
+    fileOption({
+      config: "nodeStatusReportFrequency",
+      type: duration,
+      default: 300_000,
+      check: above(0),
+      derive: (look) => (look.isSet("nodeStatusUpdateFrequency") ? { value: look.value("nodeStatusUpdateFrequency") as number, from: "nodeStatusUpdateFrequency" } : undefined),
+      doc: "How often an unchanged status is posted all the same. Follows nodeStatusUpdateFrequency when only that is set.",
+    }),
+    fileOption({ config: "nodeLeaseDurationSeconds", type: int32, default: 40, check: above(0), doc: "Seconds that the node's lease is good for; it is renewed every 10 s." }),
+    option({
+      flag: "node-status-max-images",
+      ...moved("nodeStatusMaxImages"),
+      type: int32,
+      default: 50,
+      check: atLeast(-1),
+      doc: "Images named in the node's status; -1 is all, 0 none.",
+    }),
+    option({
+      flag: "allowed-unsafe-sysctls",
+      ...moved("allowedUnsafeSysctls"),
+      type: strings,
+      default: [],
+      check: each(sysctlProblem),
+      doc: "Unsafe sysctls that pods may set, or patterns that end in *.",
+    }),
+  ]);
+};
+
+const wholeSeconds = (value: number): string | undefined => (value < 0 || (value > 0 && value < 1000) ? "must be 0 or at least 1s" : undefined);
+
+export const shutdownSection = () =>
+  section("Shutdown", [
+    fileOption({
+      config: "shutdownGracePeriod",
+      type: duration,
+      default: 0,
+      check: wholeSeconds,
+      gate: "GracefulNodeShutdown",
+      notYet: later.shutdown,
+      doc: "How long the node's shutdown is held up for pods to end.",
+    }),
+    fileOption({
+      config: "shutdownGracePeriodCriticalPods",
+      type: duration,
+      default: 0,
+      check: wholeSeconds,
+      gate: "GracefulNodeShutdown",
+      notYet: later.shutdown,
+      doc: "The last part of that time, kept for critical pods; less than the whole.",
+    }),
+    fileOption({
+      config: "shutdownGracePeriodByPodPriority",
+      type: priorityGraces,
+      default: [],
+      check: (list) => (list.some((item) => item.shutdownGracePeriodSeconds < 0) ? "seconds must not be negative" : undefined),
+      gate: "GracefulNodeShutdown",
+      notYet: later.shutdown,
+      doc: "Grace per priority, each from its value up to the next; instead of the two settings above.",
+    }),
+  ]);

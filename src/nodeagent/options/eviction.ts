@@ -1,0 +1,122 @@
+// Eviction, and the collection of dead containers and unused images.
+
+import type { Dialect } from "#dialect";
+import { between, bool, duration, int32, notNegative, option, section } from "#options";
+import { inFile, later } from "./later.ts";
+import { gracePeriods, reclaims, thresholds } from "./types.ts";
+
+const hard = { "memory.available": "100Mi", "nodefs.available": "10%", "nodefs.inodesFree": "5%", "imagefs.available": "15%" };
+
+export const evictionSection = (dialect: Dialect) => {
+  const moved = <const C extends string>(config: C) => ({ config, deprecated: inFile(config, dialect) });
+  return section("Eviction and collection", [
+    option({
+      flag: "eviction-hard",
+      ...moved("evictionHard"),
+      type: thresholds,
+      default: hard,
+      doc: "Thresholds below which pods are evicted at once, as <signal><<threshold>,…; 0% and 100% switch a signal off.",
+    }),
+    option({
+      flag: "eviction-soft",
+      ...moved("evictionSoft"),
+      type: thresholds,
+      default: {},
+      notYet: later.eviction,
+      doc: "Thresholds below which pods are evicted once their grace period has passed.",
+    }),
+    option({
+      flag: "eviction-soft-grace-period",
+      ...moved("evictionSoftGracePeriod"),
+      type: gracePeriods,
+      default: {},
+      notYet: later.eviction,
+      doc: "Grace period of each soft threshold, as <signal>=<duration>,…",
+    }),
+    option({
+      flag: "eviction-max-pod-grace-period",
+      ...moved("evictionMaxPodGracePeriod"),
+      type: int32,
+      default: 0,
+      notYet: later.eviction,
+      doc: "Most seconds that a pod gets to end at a soft eviction; a negative value leaves it to the pod.",
+    }),
+    option({
+      flag: "eviction-minimum-reclaim",
+      ...moved("evictionMinimumReclaim"),
+      type: reclaims,
+      default: {},
+      notYet: later.eviction,
+      doc: "How much to free at least, as <signal>=<quantity>,…",
+    }),
+    option({
+      flag: "eviction-pressure-transition-period",
+      ...moved("evictionPressureTransitionPeriod"),
+      type: duration,
+      default: 300_000,
+      check: notNegative,
+      doc: "How long to wait before a pressure condition is taken back.",
+    }),
+    option({
+      flag: "kernel-memcg-notification",
+      ...moved("kernelMemcgNotification"),
+      type: bool,
+      default: false,
+      notYet: later.eviction,
+      doc: "Let the kernel tell when a memory threshold is crossed instead of asking.",
+    }),
+    option({
+      flag: "experimental-allocatable-ignore-eviction",
+      type: bool,
+      default: false,
+      deprecated: "it will be removed in 1.24 or later",
+      doc: "Leave hard thresholds out when working out what pods may use.",
+    }),
+    option({
+      flag: "maximum-dead-containers",
+      type: int32,
+      default: -1,
+      deprecated: "use --eviction-hard or --eviction-soft instead",
+      doc: "Dead containers kept on the node; a negative value is no limit.",
+    }),
+    option({
+      flag: "maximum-dead-containers-per-container",
+      type: int32,
+      default: 1,
+      deprecated: "use --eviction-hard or --eviction-soft instead",
+      doc: "Dead instances kept of one container.",
+    }),
+    option({
+      flag: "minimum-container-ttl-duration",
+      type: duration,
+      default: 0,
+      check: notNegative,
+      deprecated: "use --eviction-hard or --eviction-soft instead",
+      doc: "Age that a dead container reaches before it is collected.",
+    }),
+    option({
+      flag: "image-gc-high-threshold",
+      ...moved("imageGCHighThresholdPercent"),
+      type: int32,
+      default: 85,
+      check: between(0, 100),
+      doc: "Percent of the disk in use above which images are collected; 100 is never.",
+    }),
+    option({
+      flag: "image-gc-low-threshold",
+      ...moved("imageGCLowThresholdPercent"),
+      type: int32,
+      default: 80,
+      check: between(0, 100),
+      doc: "Percent of the disk in use down to which images are collected; less than the high threshold.",
+    }),
+    option({
+      flag: "minimum-image-ttl-duration",
+      ...moved("imageMinimumGCAge"),
+      type: duration,
+      default: 120_000,
+      check: notNegative,
+      doc: "Age that an unused image reaches before it is collected.",
+    }),
+  ]);
+};

@@ -1,0 +1,141 @@
+// Identity, registration and the agent's own files.
+
+import { isIP } from "node:net";
+import { type Dialect, pauseImage } from "#dialect";
+import { bool, directory, file, onceListOf, option, pairs, section, text } from "#options";
+import { labelsProblem } from "./labels.ts";
+import { inFile, later } from "./later.ts";
+import { taints } from "./types.ts";
+
+export const identitySection = (dialect: Dialect) =>
+  section("Identity, registration and node", [
+    option({
+      flag: "config",
+      type: file,
+      default: "",
+      doc: "Configuration file, absolute or relative to the working directory. Without it built-in defaults apply, some of which differ from a file's. Flags win over the file.",
+    }),
+    option({
+      flag: "config-dir",
+      type: directory,
+      default: "",
+      doc: "Directory of further configuration files (*.conf, *.yaml, *.json), read in the order of their names over the one of --config.",
+    }),
+    option({
+      flag: "write-config-to",
+      type: text,
+      default: "",
+      doc: "Write the settled configuration to this file (JSON if it ends in .json, else YAML; - is standard output) and quit.",
+    }),
+    option({ flag: "orchconfig", type: file, default: "", doc: "Client configuration for reaching the API server. Without it the agent runs standalone." }),
+    option({
+      flag: "bootstrap-orchconfig",
+      type: file,
+      default: "",
+      readable: true,
+      notYet: later.certificates,
+      doc: "Client configuration that is used to ask for a client certificate when the file of --orchconfig does not exist. Then one that refers to the new certificate is written there; certificate and key are kept in --cert-dir.",
+    }),
+    option({
+      flag: "hostname-override",
+      type: text,
+      default: "",
+      check: (value) => (value === "" || isNodeName(value) ? undefined : "must be a node name: lower-case letters, digits, - and ."),
+      doc: "Name of the node instead of the host name. With --cloud-provider the provider decides.",
+    }),
+    option({
+      flag: "node-ip",
+      type: onceListOf(text, "ip[,ip]"),
+      default: [],
+      check: nodeIpProblem,
+      doc: "Address of the node, or two of different families. Without it the default IPv4 address, or the IPv6 one if there is no IPv4; :: prefers IPv6.",
+    }),
+    option({
+      flag: "node-labels",
+      type: pairs,
+      default: {},
+      check: (labels) => labelsProblem(labels, dialect),
+      doc: `Alpha. Labels to register the node with. A name under ${dialect.data.labelDomain} must begin with ${dialect.names.labels.agentPrefix} or ${dialect.names.labels.nodePrefix}, or be one of the well-known node labels.`,
+    }),
+    option({
+      flag: "register-node",
+      config: "registerNode",
+      type: bool,
+      default: true,
+      deprecated: inFile("registerNode", dialect),
+      doc: "Register with the API server. Of no concern without --orchconfig.",
+    }),
+    option({
+      flag: "register-schedulable",
+      type: bool,
+      default: true,
+      deprecated: "it will be removed in a future version",
+      doc: "Register the node as schedulable; no effect without --register-node.",
+    }),
+    option({
+      flag: "register-with-taints",
+      config: "registerWithTaints",
+      type: taints,
+      default: [],
+      deprecated: inFile("registerWithTaints", dialect),
+      doc: "Taints to register the node with, as <key>=<value>:<effect>,…; no effect without --register-node.",
+    }),
+    option({
+      flag: "provider-id",
+      config: "providerID",
+      type: text,
+      default: "",
+      deprecated: inFile("providerID", dialect),
+      doc: "The node's identity in a database of machines, such as a cloud provider's.",
+    }),
+    option({
+      flag: "cloud-provider",
+      type: text,
+      default: "",
+      deprecated: "it will be removed in 1.24 or later",
+      doc: "Cloud provider, which then decides the node's name; empty for none, external for one that runs elsewhere.",
+    }),
+    option({ flag: "cloud-config", type: file, default: "", readable: true, deprecated: "it will be removed in 1.24 or later", doc: "Configuration file of the cloud provider." }),
+    option({ flag: "vendor-container-registry-config", type: file, default: "", readable: true, doc: "Configuration file of one vendor's container registry." }),
+    option({
+      flag: "image-credential-provider-bin-dir",
+      type: directory,
+      default: "",
+      notYet: later.credentials,
+      doc: "Directory of the programs that provide image credentials.",
+    }),
+    option({ flag: "image-credential-provider-config", type: file, default: "", readable: true, notYet: later.credentials, doc: "Configuration file of those programs." }),
+    option({ flag: "root-dir", type: directory, default: dialect.paths.agentRoot, doc: "Directory of the agent's files, volumes among them." }),
+    option({
+      flag: "cert-dir",
+      type: directory,
+      default: dialect.paths.agentCertificates,
+      doc: "Directory of TLS certificates. Not used when --tls-cert-file and --tls-private-key-file are given.",
+    }),
+    option({ flag: "lock-file", type: text, default: "", doc: "Alpha. File that is locked while the agent runs." }),
+    option({ flag: "exit-on-lock-contention", type: bool, default: false, doc: "Quit when another process wants the lock file." }),
+    option({
+      flag: "runonce",
+      config: "runOnce",
+      type: bool,
+      default: false,
+      deprecated: inFile("runOnce", dialect),
+      doc: "Start the pods of local files and URLs, then quit. Not together with --enable-server.",
+    }),
+    option({
+      flag: "pod-infra-container-image",
+      type: text,
+      default: pauseImage,
+      deprecated: "it will be removed in 1.27; the runtime knows its own image",
+      doc: "Image that image collection spares.",
+    }),
+  ]);
+
+const isNodeName = (value: string): boolean => value.length <= 253 && /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/.test(value);
+
+function nodeIpProblem(addresses: readonly string[]): string | undefined {
+  const families = addresses.map((address) => isIP(address));
+  if (families.includes(0)) return `${addresses[families.indexOf(0)]} is no IP address`;
+  if (addresses.length > 2) return "at most two addresses may be given";
+  return addresses.length === 2 && families[0] === families[1] ? "two addresses must be of different IP families" : undefined;
+}

@@ -1,0 +1,17 @@
+// Settings whose mechanism is not there yet are checked, and refused when turned on: nothing is silently ignored.
+
+import type { Dialect } from "#dialect";
+
+export const later = {
+  certificates: "requesting and rotating certificates comes with a later release",
+  credentials: "image credential providers come with a later release",
+  managers: "the CPU, memory and topology managers come with a later release",
+  eviction: "eviction comes with a later release",
+  collection: "container and image collection come with a later release",
+  shutdown: "graceful node shutdown comes with a later release",
+  swap: "swap for pods comes with a later release",
+  tracing: "tracing comes with a later release",
+} as const;
+
+/** The advice of a flag that has moved to the configuration file. */
+export const inFile = (path: string, dialect: Dialect): string => `set ${dialect.spelling.field(path)} in the file of --config instead`;
