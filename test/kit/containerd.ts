@@ -1,0 +1,275 @@
+// A real containerd of the test's own: folders, socket, network and images that nobody else sees, and nothing left behind.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdir, mkdtemp, open, readFile, readdir, rm, rmdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { type ContainerRuntime, grpcRuntime } from "#cri";
+import { needs } from "./needs.ts";
+import { type Registry, startRegistry } from "./registry.ts";
+
+const run = promisify(execFile);
+
+export interface Containerd {
+  /** The path of the socket, and the same as an endpoint. */
+  readonly socket: string;
+  readonly endpoint: string;
+  /** Full names of images that are on the node and in the registry. */
+  readonly images: { readonly busybox: string; readonly pause: string };
+  readonly registry: Registry;
+  /** A folder of the test's own, removed in the end. */
+  readonly folder: string;
+  /** A control group of the test's own, removed in the end with all below it; put pods there. */
+  readonly cgroupRoot: string;
+  /** The addresses of pods. */
+  readonly podCidr: string;
+  /** The process, for those who measure it. */
+  pid(): number | undefined;
+  /** Ends the daemon as a crash would; containers go on. */
+  kill(): Promise<void>;
+  /** Starts it again on what it left. */
+  start(): Promise<void>;
+  /** What the daemon said last. */
+  log(): Promise<string>;
+  /** Ends everything and removes every trace. */
+  stop(): Promise<void>;
+}
+
+/** Test options that skip, with the reason, where containerd cannot run. */
+export const needsContainerd = (): { skip: string | false } =>
+  needs("root", "containerd", "runc", "busybox", "tar", "ip", "/usr/lib/cni/bridge", "/usr/lib/cni/host-local", "/usr/lib/cni/loopback");
+
+const home = "/tmp";
+const folderStart = "orch-containerd-";
+
+/** Starts containerd and waits until pods can run on it. */
+export async function startContainerd(): Promise<Containerd> {
+  await sweep();
+  const folder = await mkdtemp(join(home, folderStart));
+  await writeFile(join(folder, "owner"), String(process.pid));
+  const registry = await startRegistry();
+  const tag = randomBytes(3);
+  const podCidr = `10.${200 + (tag[0]! % 50)}.${tag[1]}.0/24`;
+  const bridge = `orch${tag.toString("hex")}`;
+  const cgroupRoot = `/${bridge}`;
+  const daemon = new Daemon(folder);
+  const stop = async (): Promise<void> => {
+    await daemon.empty();
+    await daemon.kill();
+    await registry.stop();
+    await cleared(folder);
+  };
+  try {
+    await writeFile(join(folder, "bridge"), bridge);
+    const pause = await registry.add("pause:1", { entrypoint: ["/bin/sh", "-c", "trap exit TERM; while :; do sleep 100000 & wait; done"] });
+    const busybox = await registry.add("busybox:1", { command: ["/bin/sh"] });
+    await writeNetwork(folder, bridge, podCidr);
+    await writeFile(join(folder, "config.toml"), configText(folder, pause));
+    await daemon.start();
+    const runtime = daemon.runtime();
+    try {
+      for (const image of [pause, busybox]) await runtime.pullImage({ image });
+    } finally {
+      runtime.close();
+    }
+    return {
+      socket: daemon.socket,
+      endpoint: `unix://${daemon.socket}`,
+      images: { busybox, pause },
+      registry,
+      folder,
+      cgroupRoot,
+      podCidr,
+      pid: () => daemon.pid(),
+      kill: () => daemon.kill(),
+      start: () => daemon.start(),
+      log: () => daemon.log(),
+      stop,
+    };
+  } catch (error) {
+    const said = await daemon.log().catch(() => "");
+    await stop();
+    throw new Error(`containerd could not be started: ${(error as Error).message}\n${said.slice(-2000)}`, { cause: error });
+  }
+}
+
+class Daemon {
+  readonly socket: string;
+  readonly #folder: string;
+  #child: ChildProcess | undefined;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+    this.socket = join(folder, "containerd.sock");
+  }
+
+  runtime(): ContainerRuntime {
+    return grpcRuntime({ endpoint: `unix://${this.socket}`, timeoutMilliseconds: 30_000 });
+  }
+
+  pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  log(): Promise<string> {
+    return readFile(join(this.#folder, "log"), "utf8");
+  }
+
+  async start(): Promise<void> {
+    const log = await open(join(this.#folder, "log"), "a");
+    const child = spawn("containerd", ["--config", join(this.#folder, "config.toml")], { stdio: ["ignore", log.fd, log.fd] });
+    this.#child = child;
+    await log.close();
+    child.on("error", () => {});
+    process.once("exit", () => child.kill("SIGKILL"));
+    const runtime = this.runtime();
+    try {
+      for (const until = Date.now() + 30_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
+        if (child.exitCode !== null || child.signalCode !== null) throw new Error("the daemon ended at once");
+        const conditions = await runtime.status().then(
+          (status) => status.conditions,
+          () => [],
+        );
+        if (conditions.length > 0 && conditions.every((condition) => condition.status)) return;
+        if (Date.now() > until) throw new Error("the daemon did not become ready");
+      }
+    } finally {
+      runtime.close();
+    }
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (!child || child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = new Promise((resolve) => child.once("exit", resolve));
+    child.kill("SIGKILL");
+    await gone;
+  }
+
+  /** Removes all sandboxes and with them containers, mounts and network namespaces, as far as the daemon can be asked. */
+  async empty(): Promise<void> {
+    if (!this.#child || this.#child.exitCode !== null || this.#child.signalCode !== null) return;
+    const runtime = this.runtime();
+    try {
+      const sandboxes = await runtime.listPodSandboxes();
+      await Promise.all(
+        sandboxes.map(async ({ id }) => {
+          await runtime.stopPodSandbox(id);
+          await runtime.removePodSandbox(id);
+        }),
+      );
+    } catch {
+      // What is left is cleared by hand.
+    } finally {
+      runtime.close();
+    }
+  }
+}
+
+async function writeNetwork(folder: string, bridge: string, subnet: string): Promise<void> {
+  await mkdir(join(folder, "cni"));
+  const ipam = { type: "host-local", dataDir: join(folder, "ipam"), ranges: [[{ subnet }]], routes: [{ dst: "0.0.0.0/0" }] };
+  const plugins = [{ type: "bridge", bridge, isGateway: true, ipMasq: false, hairpinMode: true, ipam }];
+  await writeFile(join(folder, "cni/10-test.conflist"), JSON.stringify({ cniVersion: "0.4.0", name: bridge, plugins }));
+}
+
+function configText(folder: string, pause: string): string {
+  return `
+version = 2
+root = "${folder}/root"
+state = "${folder}/state"
+disabled_plugins = ["io.containerd.internal.v1.opt"]
+[grpc]
+  address = "${folder}/containerd.sock"
+[debug]
+  level = "warn"
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "${pause}"
+  restrict_oom_score_adj = true
+  netns_mounts_under_state_dir = true
+  stream_server_address = "127.0.0.1"
+  stream_server_port = "0"
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "/usr/lib/cni"
+    conf_dir = "${folder}/cni"
+  [plugins."io.containerd.grpc.v1.cri".containerd]
+    snapshotter = "overlayfs"
+    default_runtime_name = "runc"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+      runtime_type = "io.containerd.runc.v2"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.other]
+      runtime_type = "io.containerd.runc.v2"
+`;
+}
+
+/** Removes what test runs left behind that were killed themselves. */
+async function sweep(): Promise<void> {
+  for (const name of await readdir(home)) {
+    if (!name.startsWith(folderStart)) continue;
+    const folder = join(home, name);
+    const owner = Number(await readFile(join(folder, "owner"), "utf8").catch(() => "0"));
+    if (owner > 0 && !(await alive(owner))) await cleared(folder);
+  }
+}
+
+const alive = (pid: number): Promise<boolean> =>
+  readFile(`/proc/${pid}/stat`).then(
+    () => true,
+    () => false,
+  );
+
+/** Ends the processes that belong to a folder, undoes its mounts, deletes its bridge and the folder. */
+async function cleared(folder: string): Promise<void> {
+  for (let round = 0; round < 20; round++) {
+    const pids = await processesOf(folder);
+    for (const pid of pids) kill(pid);
+    if (pids.length === 0) break;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  for (let round = 0; round < 5; round++) {
+    const mounts = (await readFile("/proc/self/mountinfo", "utf8"))
+      .split("\n")
+      .map((line) => line.split(" ")[4] ?? "")
+      .filter((point) => point.startsWith(`${folder}/`));
+    if (mounts.length === 0) break;
+    for (const point of mounts.toReversed()) await run("umount", ["-l", point]).catch(() => {});
+  }
+  const bridge = await readFile(join(folder, "bridge"), "utf8").catch(() => "");
+  if (bridge) {
+    await run("ip", ["link", "delete", bridge]).catch(() => {});
+    // The first version of control groups has one tree for each kind, the second a single one.
+    const trees = ["/sys/fs/cgroup", ...(await readdir("/sys/fs/cgroup").catch(() => [])).map((name) => join("/sys/fs/cgroup", name))];
+    for (const tree of trees) await groupRemoved(join(tree, bridge));
+  }
+  await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+}
+
+async function groupRemoved(group: string): Promise<void> {
+  const below = await readdir(group, { withFileTypes: true }).catch(() => undefined);
+  if (!below) return;
+  for (const entry of below) if (entry.isDirectory()) await groupRemoved(join(group, entry.name));
+  await rmdir(group).catch(() => {});
+}
+
+const kill = (pid: number): void => {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // Gone by itself.
+  }
+};
+
+/** The daemon and its shims, told by the folder's name in their command lines; then what the shims ran, told by its root folder. */
+async function processesOf(folder: string): Promise<number[]> {
+  const found: number[] = [];
+  for (const name of await readdir("/proc")) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid) || pid === process.pid) continue;
+    const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+    const mounts = await readFile(`/proc/${pid}/mountinfo`, "utf8").catch(() => "");
+    const isDaemon = /containerd|runc/.test(command.split("\0")[0] ?? "") && command.includes(folder);
+    const isContained = mounts.split("\n").some((line) => line.split(" ")[4] === "/" && line.includes(`${folder}/`));
+    if (isDaemon || isContained) found.push(pid);
+  }
+  return found;
+}
