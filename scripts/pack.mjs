@@ -8,7 +8,7 @@ import { filesUnder, root } from "./setup.mjs";
 export async function pack() {
   const { build } = await import("esbuild");
   const outdir = join(root, "dist", "pack");
-  const compiled = filesUnder("dist", ".js");
+  const compiled = filesUnder("dist", ".js").filter((file) => !file.startsWith("dist/pack/"));
   const isWorker = (file) => /\bparentPort\b/.test(readFileSync(join(root, file), "utf8"));
   const entries = [
     ...compiled.filter((file) => /^dist\/bin\/[^/]+\.js$/.test(file) || isWorker(file)).map((file) => [basename(file, ".js"), file]),

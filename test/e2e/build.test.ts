@@ -74,6 +74,9 @@ test("a program is packed into one file, its workers beside it", () => {
   assert.deepEqual(build().status, 0);
   assert.doesNotMatch(readFileSync(join(copy, "dist/pack/orch.js"), "utf8"), /"#base"/);
   assert.equal(run("bin/orch").stdout, "echo changed\n");
+  write("src/base/word.ts", `export const word: string = "again";\n`);
+  assert.equal(build().status, 0);
+  assert.equal(run("bin/orch").stdout, "echo again\n");
 });
 
 test("a type error fails the build and is tried again", () => {
