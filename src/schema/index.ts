@@ -120,3 +120,42 @@ export { decodeYaml, encodeYaml, yamlToJson } from "./yaml/codec.ts";
 export { YamlError } from "./yaml/error.ts";
 export { type ParsedYaml, parseYaml, parseYamlDocuments } from "./yaml/parse.ts";
 export { printYaml } from "./yaml/print.ts";
+export { applyDefaults } from "./defaults.ts";
+export { validate } from "./validate.ts";
+export {
+  between,
+  cIdentifier,
+  configKey,
+  dns1035Label,
+  dns1123Label,
+  dns1123Subdomain,
+  environmentName,
+  filled,
+  ipAddress,
+  labelValue,
+  maxItems,
+  maxLength,
+  maximum,
+  minimum,
+  pattern,
+  portName,
+  portNumber,
+  qualifiedName,
+} from "./rules.ts";
+export {
+  type Problems,
+  cIdentifierProblems,
+  configKeyProblems,
+  dns1035LabelProblems,
+  dns1123LabelProblems,
+  dns1123SubdomainProblems,
+  environmentNameProblems,
+  headerNameProblems,
+  ipProblems,
+  labelValueProblems,
+  percentProblems,
+  portNameProblems,
+  portNumberProblems,
+  qualifiedNameProblems,
+  wildcardSubdomainProblems,
+} from "./formats.ts";

@@ -120,7 +120,7 @@ export interface FieldExtras {
 }
 
 /** Says what is wrong with a value, or nothing. */
-export type Rule = (value: never) => RuleFinding | undefined;
+export type Rule = (value: never) => RuleFinding | readonly RuleFinding[] | undefined;
 export interface RuleFinding {
   readonly type: "FieldValueInvalid" | "FieldValueTooLong" | "FieldValueTooMany" | "FieldValueRequired" | "FieldValueNotSupported" | "FieldValueDuplicate" | "FieldValueForbidden";
   readonly detail: string;

@@ -47,11 +47,11 @@ const messageZeros: Partial<Record<ScalarName, string>> = {
 function scalarFieldSource(scalar: ScalarName, field: Field, v: string, style: Style): string {
   const write = `${scalarSource(scalar, v)} w.uint32(${tagOf(field.number, wireTypes[scalar])});`;
   const plain = plainZeros[scalar];
-  if (plain !== undefined && field.presence !== "pointer") {
+  if (plain !== undefined && field.presence !== "pointer" && !field.more.nullable) {
     if (style === "reference") return `if (${v} === undefined || ${v} === null) ${v} = ${plain}; ${write}`;
     return `if (${v} !== undefined && ${v} !== null && ${v} !== ${plain}) { ${write} }`;
   }
-  const must = (field.presence === "required" || field.presence === "embedded") && style === "reference";
+  const must = (field.presence === "required" || field.presence === "embedded") && style === "reference" && !field.more.nullable;
   const zero = messageZeros[scalar];
   if (zero !== undefined && must) return `if (${v} === undefined) ${v} = ${zero}; ${write}`;
   const nonEmpty = style === "proto3" && field.presence !== "pointer" && (scalar === "bytes" || scalar === "rawBytes") ? ` && ${v}.length > 0` : "";

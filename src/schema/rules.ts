@@ -1,0 +1,64 @@
+// Ready-made rules for declarations: `required(1, string, "…", { rules: [filled, maxLength(63)] })`.
+
+import {
+  type Problems, cIdentifierProblems, configKeyProblems, dns1035LabelProblems, dns1123LabelProblems, dns1123SubdomainProblems, environmentNameProblems, ipProblems, labelValueProblems, patternProblem,
+  portNameProblems, portNumberProblems, qualifiedNameProblems, rangeProblem,
+} from "./formats.ts"; // prettier-ignore
+import type { Rule, RuleFinding } from "./shape.ts";
+
+/** Must be given, and not empty. The only rule that looks at what is absent. */
+export const filled: Rule = (value: unknown) => (isEmpty(value) ? { type: "FieldValueRequired", detail: "" } : undefined);
+
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === null || value === "" || (Array.isArray(value) ? value.length === 0 : typeof value === "object" && Object.keys(value).length === 0);
+
+/** Bytes of text. */
+export const maxLength =
+  (most: number): Rule =>
+  (value: string) =>
+    Buffer.byteLength(value) > most ? { type: "FieldValueTooLong", detail: `must have at most ${most} bytes` } : undefined;
+
+/** Items of a list or entries of a map. */
+export const maxItems =
+  (most: number): Rule =>
+  (value: object) =>
+    Object.keys(value).length > most ? { type: "FieldValueTooMany", detail: `must have at most ${most} items` } : undefined;
+
+const invalid = (detail: string): RuleFinding => ({ type: "FieldValueInvalid", detail });
+
+export const minimum =
+  (least: number): Rule =>
+  (value: number | bigint) =>
+    value < least ? invalid(`must be greater than or equal to ${least}`) : undefined;
+export const maximum =
+  (most: number): Rule =>
+  (value: number | bigint) =>
+    value > most ? invalid(`must be less than or equal to ${most}`) : undefined;
+export const between =
+  (least: number, most: number): Rule =>
+  (value: number | bigint) =>
+    value < least || value > most ? invalid(rangeProblem(least, most)) : undefined;
+
+/** The whole text must match. `sentence` says what is asked for. */
+export const pattern = (expression: string, sentence: string, ...examples: readonly string[]): Rule => {
+  const whole = new RegExp(`^(?:${expression})$`);
+  const problem = patternProblem(sentence, expression, ...examples);
+  return (value: string) => (whole.test(value) ? undefined : invalid(problem));
+};
+
+const formatted =
+  <T>(problems: (value: T) => Problems): Rule =>
+  (value: never) =>
+    problems(value).map(invalid);
+
+export const dns1123Label = formatted(dns1123LabelProblems);
+export const dns1123Subdomain = formatted(dns1123SubdomainProblems);
+export const dns1035Label = formatted(dns1035LabelProblems);
+export const qualifiedName = formatted(qualifiedNameProblems);
+export const labelValue = formatted(labelValueProblems);
+export const cIdentifier = formatted(cIdentifierProblems);
+export const environmentName = formatted(environmentNameProblems);
+export const configKey = formatted(configKeyProblems);
+export const portNumber = formatted(portNumberProblems);
+export const portName = formatted(portNameProblems);
+export const ipAddress = formatted(ipProblems);
