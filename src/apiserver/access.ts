@@ -1,6 +1,9 @@
 // Who may do what: the authorizers in the order the operator gave.
-import type { Authorizer } from "#authz";
+import { type Authorizer, alwaysAllow, alwaysDeny, authorizerOf, rbacAuthorizer } from "#authz";
+import { bootstrapRoles } from "./bootstrap-roles.ts";
 import type { SpecialGroup } from "./catalog.ts";
+import { rbacSource } from "./rbac-source.ts";
+import { reviewEndpoints } from "./reviews.ts";
 import type { Core } from "./server.ts";
 import type { ApiserverSettings } from "./settings-of.ts";
 
@@ -9,9 +12,12 @@ export interface Access {
   readonly specials: readonly SpecialGroup[];
   /** Throws until the roles every cluster has are in place. */
   bootstrapped(): void;
-  stop(): void;
 }
 
-export async function authorizerFor(_core: Core, _settings: ApiserverSettings): Promise<Access> {
-  return { authorizer: { decide: async () => ({ verdict: "allow", reason: "" }) } as unknown as Authorizer, specials: [], bootstrapped: () => undefined, stop: () => undefined };
+export async function accessFor(core: Core, settings: ApiserverSettings): Promise<Access> {
+  const rbac = rbacAuthorizer(rbacSource(core));
+  const modes: Readonly<Record<string, Authorizer>> = { AlwaysAllow: alwaysAllow, AlwaysDeny: alwaysDeny, RBAC: rbac };
+  const authorizer = authorizerOf(settings.authorizationMode.map((mode) => modes[mode]!));
+  if (settings.authorizationMode.includes("RBAC")) await bootstrapRoles(core);
+  return { authorizer, specials: reviewEndpoints(core, authorizer), bootstrapped: () => undefined };
 }

@@ -35,8 +35,10 @@ export class ApiCall {
   }
 
   /** A header for whatever answer this call gets. */
-  setHeader(name: string, value: string): void {
-    (this.#headers ??= {})[name] = value;
+  setHeader(name: string, value: string | undefined): void {
+    this.#headers ??= {};
+    if (value === undefined) delete this.#headers[name];
+    else this.#headers[name] = value;
   }
 
   get headers(): Readonly<Record<string, string>> {

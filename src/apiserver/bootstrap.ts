@@ -1,5 +1,4 @@
 // What a new cluster has before anybody asks: its namespaces, its roles, and the name of its dialect in the store.
-import { type Authorizer } from "#authz";
 import { ApiError } from "#base";
 import type { Dialect } from "#dialect";
 import { admissionChain } from "#admission";
@@ -51,4 +50,3 @@ export async function claimDialect(store: Core["options"]["store"], prefix: stri
   if (found !== dialect.name) throw new Error(`the store was made with --dialect=${found}, this server was started with --dialect=${dialect.name}: start it with --dialect=${found}, or use another store`);
 }
 
-export type { Authorizer };

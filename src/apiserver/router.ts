@@ -1,5 +1,5 @@
 // From a call to the one handler that answers it.
-import { ApiError, type ResourceName, methodNotSupported } from "#base";
+import { ApiError } from "#base";
 import type { Reply } from "#http";
 import type { Endpoint } from "#registry";
 import type { ApiCall } from "./api-call.ts";
@@ -19,13 +19,18 @@ const item: Readonly<Record<string, Endpointed>> = { get, update: replace, patch
 
 export function router(catalog: Catalog, context: EndpointContext, paths: readonly PathHandler[]): (call: ApiCall) => Promise<Reply> {
   return async (call) => {
-    if (call.target.isResource) return await resource(call);
+    if (call.target.isResource && known(call)) return await resource(call);
     for (const handle of paths) {
       const reply = await handle(call);
       if (reply) return reply;
     }
     return { status: 404, headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" }, body: Buffer.from("404 page not found\n") };
   };
+
+  /** A path in a group that nobody serves is a path like any other. */
+  function known({ target }: ApiCall): boolean {
+    return target.group === "" || catalog.groups().some(({ name }) => name === target.group);
+  }
 
   async function resource(call: ApiCall): Promise<Reply> {
     const { target } = call;
@@ -43,33 +48,26 @@ export function router(catalog: Catalog, context: EndpointContext, paths: readon
 
 function handlerFor(call: ApiCall, endpoint: Endpoint): Endpointed {
   const { target, method } = call;
-  const name: ResourceName = endpoint.resource.nameIn(endpoint);
   if (target.subresource) {
     const part = endpoint.resource.strategy.subresources?.[target.subresource];
     if (!part || target.rest) throw notServed();
     const allowed = part.verbs ?? ["get", "update", "patch"];
-    if (method === "HEAD" || !allowed.includes(target.verb as "get")) throw notAllowed(method, name);
+    if (method === "HEAD" || !allowed.includes(target.verb as "get")) throw notAllowed(method);
     return item[target.verb]!;
   }
-  const named = pathNames(call);
-  const handler = (named ? item : collection)[target.verb];
-  if (method === "HEAD" || !handler || !verbsOf(endpoint).includes(target.verb as never)) throw notAllowed(method, name);
+  const handler = (target.named ? item : collection)[target.verb];
+  if (method === "HEAD" || !handler || !verbsOf(endpoint).includes(target.verb as never)) throw notAllowed(method);
   return handler;
 }
 
-/** Whether the path itself names an object; a field selector does not make it one. */
-function pathNames({ target }: ApiCall): boolean {
-  return target.verb === "get" || target.verb === "update" || target.verb === "patch" || target.verb === "delete" || target.path.endsWith(`/${target.resource}/${target.name}`);
-}
-
-function checkPlace({ target }: ApiCall, endpoint: Endpoint): void {
+function checkPlace({ target, method }: ApiCall, endpoint: Endpoint): void {
   const { namespaced } = endpoint.resource;
   const isNamespaceItself = target.resource === "namespaces" && target.group === "";
   if (!namespaced && target.namespace && !isNamespaceItself) throw notServed();
   // Without a namespace only reading across all of them makes sense.
-  if (namespaced && !target.namespace && !["list", "watch", "create", "deletecollection"].includes(target.verb)) throw notServed();
-  if (namespaced && !target.namespace && (target.verb === "create" || target.verb === "deletecollection")) throw methodNotSupported(endpoint.resource.nameIn(endpoint), target.verb);
+  if (namespaced && !target.namespace && target.named) throw notServed();
+  if (namespaced && !target.namespace && target.verb !== "list" && target.verb !== "watch") throw notAllowed(method);
 }
 
 export const notServed = (): ApiError => new ApiError(404, "NotFound", "the server could not find the requested resource", {});
-const notAllowed = (method: string, _name: ResourceName): ApiError => new ApiError(405, "MethodNotAllowed", `the server does not allow this method on the requested resource (${method})`, {});
+const notAllowed = (method: string): ApiError => new ApiError(405, "MethodNotAllowed", `the server does not allow this method on the requested resource (${method})`, {});

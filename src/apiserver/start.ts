@@ -8,7 +8,7 @@ import { type Dialect, type DialectName, dialectNamed } from "#dialect";
 import { type Call, type Listener, type Reply, inject, listen } from "#http";
 import { builtInStrategies } from "#registry";
 import { type Store, openStore } from "#store";
-import { authorizerFor } from "./access.ts";
+import { accessFor } from "./access.ts";
 import { bootstrapNamespaces, claimDialect } from "./bootstrap.ts";
 import { rootPaths } from "./paths.ts";
 import { type Core, buildCore, buildFront, lifecyclePlugin } from "./server.ts";
@@ -65,7 +65,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   options.onPhase?.("loading objects");
   await core.start();
   await bootstrapNamespaces(core);
-  const access = await authorizerFor(core, settings);
+  const access = await accessFor(core, settings);
   const front = buildFront(core, {
     authenticator: authenticatorFrom(settings, clock),
     authorizer: access.authorizer,
@@ -116,7 +116,6 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       listener?.drain();
       closing.abort();
       await listener?.close();
-      access.stop();
       await core.stop();
       if (!options.store) await store.close();
     },

@@ -1,8 +1,8 @@
 // The pipeline: what happens to every request before its endpoint, in this order.
 import { randomUUID } from "node:crypto";
-import { type AccessRequest, type Authorizer } from "#authz";
-import { type Authenticator, BadCredential, type Credentials, bearerToken, impersonation } from "#authn";
-import { ApiError, type Clock, badRequest, forbidden, unauthorized } from "#base";
+import { type Attributes, type Authorizer, forbiddenError, impersonation } from "#authz";
+import { type Authenticator, BadCredential, type Credentials, bearerToken } from "#authn";
+import { ApiError, type Clock, badRequest, unauthorized } from "#base";
 import type { Dialect } from "#dialect";
 import { type Call, type Reply, type Step, header, headerList } from "#http";
 import type { ApiCall } from "./api-call.ts";
@@ -121,9 +121,9 @@ export function impersonate(options: StepOptions): ApiStep {
   return {
     name: "impersonation",
     run: async (call, next) => {
-      if (!call.call.headers["impersonate-user"] && !Object.keys(call.call.headers).some((name) => name.startsWith("impersonate-"))) return await next();
-      const wanted = impersonation(credentialsOf(call.call), call.user!);
-      for (const check of wanted.checks) await allowed(options.authorizer, { user: call.user!, ...check }, call);
+      const wanted = impersonation(credentialsOf(call.call), options.dialect);
+      if (!wanted) return await next();
+      for (const check of wanted.checks) await allowed(options.authorizer, { user: call.user!, ...check });
       call.user = wanted.user;
       return await next();
     },
@@ -134,13 +134,15 @@ export function authorize({ authorizer }: StepOptions): ApiStep {
   return {
     name: "authorization",
     run: async (call, next) => {
-      await allowed(authorizer, accessOf(call), call);
+      call.setHeader("x-content-type-options", "nosniff");
+      await allowed(authorizer, accessOf(call));
+      call.setHeader("x-content-type-options", undefined);
       return await next();
     },
   };
 }
 
-export function accessOf(call: ApiCall): AccessRequest {
+export function accessOf(call: ApiCall): Attributes {
   const { target } = call;
   const user = call.user!;
   if (!target.isResource) return { user, verb: target.verb, path: target.path };
@@ -151,19 +153,8 @@ export function accessOf(call: ApiCall): AccessRequest {
   };
 }
 
-async function allowed(authorizer: Authorizer, access: AccessRequest, call: ApiCall): Promise<void> {
-  const { verdict, reason } = await authorizer.decide(access);
-  if (verdict === "allow") return;
-  throw denied(access, reason, call);
-}
-
-function denied(access: AccessRequest, reason: string, call: ApiCall): ApiError {
-  const because = reason ? `: ${reason}` : "";
-  if (!access.resource) {
-    return new ApiError(403, "Forbidden", `forbidden: User "${access.user.name}" cannot ${access.verb} path "${access.path ?? call.target.path}"${because}`, {});
-  }
-  const { group, resource, subresource, namespace, name } = access.resource;
-  const full = subresource ? `${resource}/${subresource}` : resource;
-  const where = namespace ? ` in the namespace "${namespace}"` : " at the cluster scope";
-  return forbidden({ group, resource }, name, `User "${access.user.name}" cannot ${access.verb} resource "${full}" in API group "${group}"${where}${because}`);
+async function allowed(authorizer: Authorizer, access: Attributes): Promise<void> {
+  const decision = authorizer.decide(access);
+  const { verdict, reason } = decision instanceof Promise ? await decision : decision;
+  if (verdict !== "allow") throw forbiddenError(access, reason);
 }

@@ -18,6 +18,8 @@ export interface Target {
   readonly resource: string;
   readonly subresource: string;
   readonly name: string;
+  /** Whether the path itself names an object; a field selector may give a name too. */
+  readonly named: boolean;
   /** What follows the subresource, as proxies need it. */
   readonly rest: string;
 }
@@ -35,6 +37,7 @@ const nonResource = (verb: string, path: string): Target => ({
   resource: "",
   subresource: "",
   name: "",
+  named: false,
   rest: "",
 });
 
@@ -69,7 +72,7 @@ export function parseTarget(method: string, rawPath: string, query: Query): Targ
   if (name === "" && (verb === "get" || verb === "watch")) verb = verb === "watch" || isTrue(query.get("watch")) ? "watch" : "list";
   if (name === "" && verb === "delete") verb = "deletecollection";
   const selected = name === "" && (verb === "list" || verb === "watch" || verb === "deletecollection") ? nameFromSelector(query) : "";
-  return { verb, path, isResource: true, group, version, namespace, resource, subresource, name: name || selected, rest: more.join("/") };
+  return { verb, path, isResource: true, group, version, namespace, resource, subresource, name: name || selected, named: name !== "", rest: more.join("/") };
 }
 
 /** How the API reads a boolean parameter: anything but false and 0 is true. */

@@ -5,7 +5,7 @@ import { validate } from "#schema";
 import type { Held } from "#watchcache";
 import { trackUpdate } from "./field-owners.ts";
 import { dnsSubdomain, generatedName, pathSegment } from "./names.ts";
-import { validateMeta } from "./object-meta.ts";
+import { validateFinalizersQualified, validateMeta } from "./object-meta.ts";
 import { type WriteRequest, attempt, circumstances, timestamp } from "./request.ts";
 import type { ApiObject } from "./strategy.ts";
 
@@ -18,6 +18,10 @@ export async function create(request: WriteRequest, object: ApiObject, options: 
   const meta = object.metadata;
   if (meta.resourceVersion) throw badRequest(`resourceVersion should not be set on objects to be created`);
   fillNamespace(request, object);
+  delete meta.uid;
+  delete meta.deletionTimestamp;
+  delete meta.deletionGracePeriodSeconds;
+  delete meta.selfLink;
   if (!options.tracked) trackUpdate(request, undefined, object);
   if (!meta.name && meta.generateName) meta.name = generatedName(meta.generateName);
   await request.admission.mutate(attempt(request, "CREATE", meta.name ?? "", object, undefined));
@@ -25,14 +29,12 @@ export async function create(request: WriteRequest, object: ApiObject, options: 
   if (!meta.name && meta.generateName) meta.name = generatedName(meta.generateName);
   meta.uid = randomUUID();
   meta.creationTimestamp = timestamp(request.now);
-  meta.deletionTimestamp = undefined;
-  meta.deletionGracePeriodSeconds = undefined;
-  meta.selfLink = undefined;
   if (strategy.generation) meta.generation = 1;
   if (strategy.status === "cleared") delete (object as unknown as Record<string, unknown>)["status"];
   strategy.prepareForCreate?.(object, about);
   const nameRule = strategy.validateName ?? dnsSubdomain;
-  const errors = [...validateMeta(meta, resource.namespaced, nameRule), ...validate(resource.hub, object), ...(strategy.validate?.(object, about) ?? [])];
+  const metaErrors = strategy.metaCheckedOnce ? [] : [...validateMeta(meta, resource.namespaced, nameRule), ...validateFinalizersQualified(meta.finalizers, about.dialect)];
+  const errors = [...metaErrors, ...validate(resource.hub, object), ...(strategy.validate?.(object, about) ?? [])];
   if (errors.length === 0) errors.push(...validateMeta(meta, resource.namespaced, pathSegment));
   if (errors.length > 0) throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, meta.name ?? "", errors);
   for (const text of strategy.warnings?.(object, undefined, about) ?? []) request.warn(text);

@@ -1,13 +1,14 @@
 // Who owns which fields: kept in metadata.managedFields on every write, and decided upon by server-side apply.
 import { ApiError, badRequest, conflict } from "#base";
-import { type Conflict, type JsonObject, type ManagedFieldsEntry, apply, fromJsonValue, updateManagers } from "#schema";
+import { type Applied, type Conflict, type FieldSet, type JsonObject, type ManagedFieldsEntry, PatchError, apply, conflictMessage, fromJsonValue, updateManagers } from "#schema";
 import { defaulted } from "./defaulting.ts";
 import { type WriteRequest, timestamp } from "./request.ts";
 import type { ApiObject } from "./strategy.ts";
 
 /** Notes what a write that is not an apply changed. Sets or clears `metadata.managedFields` of the new object. */
 export function trackUpdate(request: WriteRequest, old: ApiObject | undefined, next: ApiObject): void {
-  const entries = updateManagers({ ...writeOf(request), live: old && inVersion(request, old), next: inVersion(request, next) });
+  const live = old && inVersion(request, old);
+  const entries = updateManagers({ ...writeOf(request), live, next: inVersion(request, next) });
   setManagers(next, entries);
 }
 
@@ -15,7 +16,7 @@ export function trackUpdate(request: WriteRequest, old: ApiObject | undefined, n
 export function applyObject(request: WriteRequest, name: string, old: ApiObject | undefined, sent: ApiObject, force: boolean): ApiObject {
   const { endpoint } = request;
   if (sent.metadata.managedFields?.length) throw badRequest("metadata.managedFields must be nil");
-  const outcome = apply({ ...writeOf(request), live: old && inVersion(request, old), patch: sent as unknown as JsonObject, force });
+  const outcome = applied(request, old, sent, force);
   if (!outcome.done) throw applyConflict(request, name, outcome.conflicts);
   const merged = fromJsonValue(endpoint.schema, outcome.object).value as unknown as ApiObject;
   merged.apiVersion = endpoint.apiVersion;
@@ -23,6 +24,29 @@ export function applyObject(request: WriteRequest, name: string, old: ApiObject 
   merged.metadata.name ??= name;
   setManagers(merged, outcome.managers);
   return defaulted(request, merged);
+}
+
+function applied(request: WriteRequest, old: ApiObject | undefined, sent: ApiObject, force: boolean): Applied {
+  const { lastApplied } = request.endpoint.resource.dialect.names.annotations;
+  try {
+    return apply({ ...writeOf(request), live: old && inVersion(request, old), patch: sent as unknown as JsonObject, force, clientSideApply: { manager: "kubectl", annotation: lastApplied } });
+  } catch (error) {
+    if (error instanceof PatchError) throw badRequest(error.message);
+    throw error;
+  }
+}
+
+/** What this kind of write leaves as it is, per version. */
+function resetFields({ endpoint, subresource }: WriteRequest): Record<string, FieldSet> {
+  const { strategy } = endpoint.resource;
+  const paths = subresource ? (strategy.subresources?.[subresource]?.resets ?? []) : (strategy.resets ?? (strategy.status ? ["status"] : []));
+  const set: Record<string, Record<string, object>> = {};
+  for (const path of paths) {
+    const [first, second] = path.split(".") as [string, string | undefined];
+    const inner = (set[`f:${first}`] ??= {});
+    if (second !== undefined) inner[`f:${second}`] = {};
+  }
+  return { [endpoint.apiVersion]: set as FieldSet };
 }
 
 function writeOf(request: WriteRequest) {
@@ -34,8 +58,10 @@ function writeOf(request: WriteRequest) {
     manager: request.manager,
     subresource,
     now: timestamp(request.now),
+    resetFields: resetFields(request),
     convert: (object: JsonObject, apiVersion: string) => {
-      const to = resource.endpoints.find((item) => item.apiVersion === apiVersion);
+      // Owners known from another group than the one spoken are forgotten, as clients have come to expect.
+      const to = resource.endpoints.find((item) => item.apiVersion === apiVersion && item.group === endpoint.group);
       if (!to) return undefined;
       return { schema: to.schema, object: to.fromHub(endpoint.toHub(structuredClone(object) as unknown as ApiObject)) as unknown as JsonObject };
     },
@@ -54,7 +80,7 @@ function setManagers(object: ApiObject, entries: readonly ManagedFieldsEntry[]):
 
 function applyConflict(request: WriteRequest, name: string, conflicts: readonly Conflict[]): ApiError {
   const { endpoint } = request;
-  const text = `Apply failed with ${conflicts.length} conflict${conflicts.length === 1 ? "" : "s"}: ${conflicts.map(({ message, field }) => `${message}: ${field}`).join(", ")}`;
+  const text = conflictMessage(conflicts);
   const base = conflict(endpoint.resource.nameIn(endpoint), name, text);
   return new ApiError(409, "Conflict", text, {
     ...base.details,

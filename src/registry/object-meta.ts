@@ -94,12 +94,12 @@ export function validateFinalizers(finalizers: readonly string[] | undefined, pa
   return errors;
 }
 
-/** Core kinds also want finalizers to be qualified, or one of the product's own bare names. */
-export function validateFinalizersQualified(finalizers: readonly string[] | undefined, dialect: Dialect, path: string): FieldError[] {
+/** Built-in kinds also want finalizers to be qualified, or one of the product's own bare names. */
+export function validateFinalizersQualified(finalizers: readonly string[] | undefined, dialect: Dialect, path = "metadata.finalizers"): FieldError[] {
   const known = [orphanFinalizer, foregroundFinalizer, dialect.data.namespaceFinalizer];
-  return (finalizers ?? [])
-    .filter((name) => !name.includes("/") && !known.includes(name))
-    .map((name) => invalidValue(path, name, "name is neither a standard finalizer name nor is it fully qualified"));
+  return (finalizers ?? []).flatMap((name, position) =>
+    name.includes("/") || known.includes(name) ? [] : [invalidValue(`${path}[${position}]`, name, "name is neither a standard finalizer name nor is it fully qualified")],
+  );
 }
 
 function validateManagers(entries: readonly ManagedFieldsEntry[] | undefined, path: string): FieldError[] {

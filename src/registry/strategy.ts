@@ -53,7 +53,7 @@ export interface PartSubresource<T extends ApiObject> {
   /** The kind discovery names, where it is not the object's own. */
   readonly kind?: string;
   readonly kindGroup?: { readonly group: string; readonly version: string };
-  /** Top-level fields that a write through here never owns in managed fields. */
+  /** Fields (such as `spec` or `metadata.labels`) that a write through here leaves as they are, so that its manager never owns them. */
   readonly resets?: readonly string[];
 }
 
@@ -78,6 +78,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly generation?: boolean;
   /** Has a status that only `/status` writes: what creation makes of a status that was sent along. */
   readonly status?: "cleared" | "kept";
+  /** Fields that a write of the object itself leaves as they are; a kind with a status resets that. */
+  readonly resets?: readonly string[];
   /** The group that validation errors name, where it is not the group the client spoke to. */
   readonly errorGroup?: string;
   /** The strategy's own update rules do not look at metadata again (by default its errors come twice, as clients know them). */

@@ -1,12 +1,12 @@
 // The way of a change: read, transform, check, write against the revision read; a lost race starts over.
 import { type FieldError, badRequest, conflict, invalid, invalidValue, notFound } from "#base";
-import { validate } from "#schema";
+import { type JsonObject, keepTimes, validate } from "#schema";
 import { isDeepStrictEqual } from "node:util";
 import type { Held } from "#watchcache";
 import { create, fillNamespace } from "./create.ts";
 import { trackUpdate } from "./field-owners.ts";
 import { pathSegment } from "./names.ts";
-import { validateMeta, validateMetaUpdate } from "./object-meta.ts";
+import { validateFinalizersQualified, validateMeta, validateMetaUpdate } from "./object-meta.ts";
 import { type WriteRequest, attempt, circumstances } from "./request.ts";
 import type { ApiObject } from "./strategy.ts";
 
@@ -35,8 +35,8 @@ export async function update(request: WriteRequest, name: string, change: Change
   for (let tries = 1; ; tries++) {
     const held = await resource.source.get(key, { at: "latest" });
     if (!held) {
-      if (!change.createIfAbsent || request.subresource) throw notFound(resource.nameIn(endpoint), name);
       if (change.uid) throw conflict(resource.nameIn(endpoint), name, `Precondition failed: UID in precondition: ${change.uid}, UID in object meta: `);
+      if (!change.createIfAbsent || request.subresource) throw notFound(resource.nameIn(endpoint), name);
       const object = await change.transform(undefined);
       return { held: await create(request, object, { tracked: change.tracked ?? false }), created: true };
     }
@@ -98,7 +98,7 @@ function ownUpdateErrors(request: WriteRequest, object: ApiObject, old: ApiObjec
   const { resource } = request.endpoint;
   const { strategy } = resource;
   const about = circumstances(request);
-  const again = strategy.metaCheckedOnce ? [] : validateMetaUpdate(object.metadata, old.metadata);
+  const again = strategy.metaCheckedOnce ? [] : [...validateMetaUpdate(object.metadata, old.metadata), ...validateFinalizersQualified(object.metadata.finalizers, about.dialect)];
   if (strategy.validateUpdate) return [...again, ...strategy.validateUpdate(object, old, about)];
   return [...again, ...validate(resource.hub, object), ...(strategy.validate?.(object, about) ?? [])];
 }
@@ -115,8 +115,9 @@ function specChanged(object: ApiObject, old: ApiObject): boolean {
 }
 
 /** Writes the change; undefined when somebody else was faster. An object whose last finalizer went is removed instead. */
-async function store(request: WriteRequest, key: string, object: ApiObject, old: ApiObject, held: Held): Promise<Held | undefined> {
+async function store(request: WriteRequest, key: string, next: ApiObject, old: ApiObject, held: Held): Promise<Held | undefined> {
   const { resource } = request.endpoint;
+  const object = keepTimes(old as unknown as JsonObject, next as unknown as JsonObject) as unknown as ApiObject;
   const encoded = resource.encode(object);
   const updated = encoded.hold(held.revision);
   const { metadata: meta } = object;

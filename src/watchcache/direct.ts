@@ -30,6 +30,14 @@ export class DirectSource implements ObjectSource {
     return this.#seen;
   }
 
+  peek(): Held | undefined {
+    return undefined;
+  }
+
+  peekAll(): Held[] {
+    return [];
+  }
+
   async get(key: string, freshness: Freshness): Promise<Held | undefined> {
     const page = await this.#store.read({ key: this.#prefix + key }, freshness.at === "exactly" ? freshness.revision : undefined);
     const entry = page.entries[0];

@@ -107,6 +107,16 @@ export class ResourceCache implements ObjectSource {
     return this.#history.newest;
   }
 
+  peek(key: string): Held | undefined {
+    return this.#items.get(this.prefix + key);
+  }
+
+  peekAll(below: string): Held[] {
+    const found: Held[] = [];
+    this.#items.scan(this.prefix + below, undefined, (item) => void found.push(item));
+    return found;
+  }
+
   watchers(): number {
     return this.#watching.size;
   }

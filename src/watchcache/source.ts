@@ -53,6 +53,9 @@ export interface ObjectSource {
   count(): number;
   /** The revision of the last change of this very resource. */
   lastChange(): Revision;
+  /** What is in memory right now, for those who must answer at once; nothing where there is no cache. */
+  peek(key: string): Held | undefined;
+  peekAll(below: string): Held[];
 }
 
 /** The revision asked for did not arrive in time. */

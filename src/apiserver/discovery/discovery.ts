@@ -4,7 +4,7 @@ import { APIGroup, APIGroupList, APIResourceList, APIVersions } from "#api";
 import { ApiError } from "#base";
 import type { Dialect } from "#dialect";
 import { type Reply, header, parseAccept } from "#http";
-import { type Message, encodeEnvelope, encodeYaml, protobufCodec } from "#schema";
+import { type Message, encodeEnvelope, printYaml, protobufCodec } from "#schema";
 import type { ApiCall } from "../api-call.ts";
 import type { Catalog, GroupVersion } from "../catalog.ts";
 import { contentType, negotiate } from "../represent/negotiate.ts";
@@ -82,7 +82,7 @@ function aggregatedReply(call: ApiCall, version: string, groups: readonly { name
 function plainReply(call: ApiCall, object: Record<string, unknown>, dialect: Dialect): Reply {
   const choice = negotiate(call.call, call.query, dialect, { forms: ["object"] });
   const headers = { "content-type": contentType(choice.media, dialect) };
-  if (choice.media === "yaml") return { status: 200, headers, body: Buffer.from(encodeYaml(object)) };
+  if (choice.media === "yaml") return { status: 200, headers, body: Buffer.from(printYaml(object)) };
   if (choice.media === "protobuf") {
     const kind = object["kind"] as string;
     const bytes = protobufCodec(schemas[kind]!).encode(object as never);

@@ -62,7 +62,7 @@ export function listOptions(call: ApiCall, endpoint: Endpoint, gates: { readonly
 
 function selectorOf({ query, target }: ApiCall, endpoint: Endpoint): Selector {
   const labels = query.get("labelSelector") ?? "";
-  const fields = query.get("fieldSelector") ?? "";
+  const fields = target.named ? `metadata.name=${target.name}` : (query.get("fieldSelector") ?? "");
   if (labels === "" && fields === "") return selector([], []);
   try {
     return selector(parseLabelSelector(labels), parseFieldSelector(fields).map((requirement) => knownField(requirement, endpoint)));

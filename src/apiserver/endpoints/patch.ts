@@ -1,5 +1,5 @@
 // patch: four ways to say a change, one way to store it.
-import { ApiError, badRequest, invalidValue, unsupportedMediaType } from "#base";
+import { ApiError, badRequest, unsupportedMediaType } from "#base";
 import { header, parseMediaType } from "#http";
 import type { ApiObject, Endpoint, WriteRequest } from "#registry";
 import { applyObject, defaulted, update } from "#registry";
@@ -42,8 +42,9 @@ async function patched(call: ApiCall, endpoint: Endpoint, request: WriteRequest,
       const served = endpoint.fromHub(old!);
       const tree = transformed(type, endpoint, served, parsed.value);
       const decoded = decodedPatch(endpoint, tree, call.target.name);
-      if (!judged) judgeStrictness(call, decoded, options.fieldValidation, endpoint.kind);
+      if (!judged) judgePatch(call, endpoint, decoded, options);
       judged = true;
+      if (decoded.value.metadata.name !== call.target.name) throw badRequest(`the name of the object (${decoded.value.metadata.name}) does not match the name on the URL (${call.target.name})`);
       return defaulted(request, decoded.value);
     },
   });
@@ -72,15 +73,21 @@ function decodedPatch(endpoint: Endpoint, tree: unknown, name: string): DecodedB
   try {
     const decoded = fromJsonValue(endpoint.schema, tree) as unknown as DecodedBody;
     const { value } = decoded;
-    if (value.kind !== endpoint.kind || value.apiVersion !== endpoint.apiVersion) {
-      throw badRequest(`the patch of ${name} may not change kind or apiVersion (to ${value.kind}, ${value.apiVersion})`);
-    }
+    if (value.kind !== endpoint.kind || value.apiVersion !== endpoint.apiVersion) throw invalidPatch(name, `kind and apiVersion may not change (to ${value.kind}, ${value.apiVersion})`);
     return decoded;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
-    const finding = invalidValue("patch", "", error.message);
-    throw new ApiError(422, "Invalid", `the patch of "${name}" is invalid: ${error.message}`, { causes: [{ reason: finding.type, message: error.message, field: "patch" }] });
+    throw invalidPatch(name, error.message);
   }
+}
+
+const invalidPatch = (name: string, why: string): ApiError =>
+  new ApiError(422, "Invalid", `"${name}" is invalid: patch: Invalid value: ${why}`, { causes: [{ reason: "FieldValueInvalid", message: `Invalid value: ${why}`, field: "patch" }] });
+
+/** Fields that nobody knows: a warning, or for a strict client the same refusal as for a value of the wrong type. */
+function judgePatch(call: ApiCall, endpoint: Endpoint, decoded: DecodedBody, options: WriteOptions): void {
+  if (options.fieldValidation !== "Strict") judgeStrictness(call, decoded, options.fieldValidation, endpoint.kind);
+  else if (decoded.unknown.length > 0) throw invalidPatch(call.target.name, `strict decoding error: ${decoded.unknown.map((path) => `unknown field "${path}"`).join(", ")}`);
 }
 
 async function applied(call: ApiCall, endpoint: Endpoint, request: WriteRequest, options: WriteOptions, body: Uint8Array): Promise<Awaited<ReturnType<typeof update>>> {

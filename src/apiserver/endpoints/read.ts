@@ -48,7 +48,12 @@ export async function listPage(call: ApiCall, endpoint: Endpoint, options: ListO
   }
   const limited = options.limit > 0 && !(version === 0 && options.resourceVersionMatch !== "Exact");
   const freshness = freshnessOf(version, options.resourceVersionMatch, limited);
-  return await translated(() => resource.source.list({ ...base, freshness, ...(limited && { limit: options.limit }) }));
+  try {
+    return await resource.source.list({ ...base, freshness, ...(limited && { limit: options.limit }) });
+  } catch (error) {
+    if (freshness.at === "exactly" && (error instanceof NotYet || error instanceof FutureRevision)) throw badRequest(`resourceVersion ${version} is in the future`);
+    throw readError(error);
+  }
 }
 
 function freshnessOf(version: number | undefined, match: string, limited: boolean): Freshness {

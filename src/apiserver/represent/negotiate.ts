@@ -1,5 +1,5 @@
 // Which representation a client gets: the first acceptable clause of its Accept header wins.
-import { notAcceptable, unsupportedMediaType } from "#base";
+import { ApiError, notAcceptable, unsupportedMediaType } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { type Call, type Query, header, parseAccept, parseMediaType } from "#http";
 
@@ -40,10 +40,12 @@ export function negotiate(call: Call, query: Query, dialect: Dialect, offer: Off
     if (sv !== undefined && sv !== "") continue;
     if (as === undefined && g === undefined && v === undefined) return { media: found, form: "object", formVersion: "", pretty: pretty || pretties === "1" };
     const form = offer.forms.find((item) => item === as && item !== "object");
+    if (form === "Table" && found === "protobuf") throw notAcceptable("tables are not available in this media type");
     if (!form || g !== groupName(dialect, { group: "meta", branded: true }) || (v !== "v1" && v !== "v1beta1")) continue;
     return { media: found, form, formVersion: v, pretty: pretty || pretties === "1" };
   }
-  throw notAcceptable(`only the following media types are accepted: ${media.map((item) => contentType(item, dialect)).join(", ")}`);
+  const error = notAcceptable(`only the following media types are accepted: ${media.map((item) => contentType(item, dialect)).join(", ")}`);
+  throw new ApiError(error.code, error.reason, error.message, {});
 }
 
 function wantsPretty(call: Call, query: Query): boolean {

@@ -3,7 +3,7 @@ import { PartialObjectMetadata, Table, WatchEvent, listOf } from "#api";
 import type { Dialect } from "#dialect";
 import { apiVersionOf } from "#dialect";
 import type { ApiObject, Endpoint, KindSchema } from "#registry";
-import { encodeEnvelope, encodeJson, encodeYaml, protobufCodec } from "#schema";
+import { encodeEnvelope, encodeJson, printYaml, protobufCodec } from "#schema";
 import type { FrameEncoder, FrameType, Held } from "#watchcache";
 import type { Choice, Media } from "./negotiate.ts";
 import { type IncludeObject, columnDefinitions, partialMetadata, rowOf } from "./table.ts";
@@ -161,8 +161,8 @@ function writer({ media, pretty }: Choice, dialect: Dialect): Writer {
   if (media === "protobuf") return protobufWriter(dialect);
   if (media === "yaml") {
     return {
-      whole: (object) => Buffer.from(encodeYaml(object)),
-      frame: (type, object) => Buffer.from(`${encodeYaml({ type, object })}---\n`),
+      whole: (object) => Buffer.from(printYaml(object)),
+      frame: (type, object) => Buffer.from(`${printYaml({ type, object })}---\n`),
     };
   }
   return {

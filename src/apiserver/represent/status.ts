@@ -3,7 +3,7 @@ import { ApiError } from "#base";
 import { type Dialect } from "#dialect";
 import type { Reply } from "#http";
 import { Status } from "#api";
-import { encodeEnvelope, encodeYaml, protobufCodec } from "#schema";
+import { encodeEnvelope, printYaml, protobufCodec } from "#schema";
 import { type Choice, contentType } from "./negotiate.ts";
 
 export function statusObject(error: unknown): Record<string, unknown> {
@@ -38,7 +38,7 @@ export function statusReply(code: number, status: Record<string, unknown>, choic
 
 /** A small object that is not stored anywhere, in the client's media type. */
 export function plainBody(object: Record<string, unknown>, { media, pretty }: Choice, dialect: Dialect): Uint8Array {
-  if (media === "yaml") return Buffer.from(encodeYaml(object));
+  if (media === "yaml") return Buffer.from(printYaml(object));
   if (media === "protobuf" && object["kind"] === "Status") return encodeEnvelope({ apiVersion: "v1", kind: "Status" }, protobufCodec(Status).encode(object as never), dialect.wire.protobufMagic);
   return Buffer.from(pretty ? JSON.stringify(object, undefined, 2) : `${JSON.stringify(object)}\n`);
 }

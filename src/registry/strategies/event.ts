@@ -3,7 +3,7 @@ import { CoreEvent, Event } from "#api";
 import { type FieldError, invalidValue, isQualifiedName, required } from "#base";
 import { isDeepStrictEqual } from "node:util";
 import { dnsSubdomain } from "../names.ts";
-import { validateMetaUpdate } from "../object-meta.ts";
+import { validateMeta, validateMetaUpdate } from "../object-meta.ts";
 import { type ApiObject, type Circumstances, type Served, strategy } from "../strategy.ts";
 import { age } from "./cells/age.ts";
 
@@ -163,14 +163,11 @@ export const event = strategy<Event>({
   createOnUpdate: true,
   metaCheckedOnce: true,
   bookmarks: false,
-  // The core group takes any name that fits into a path, the events group a DNS subdomain (checked below).
-  validateName: () => undefined,
   validate: (event_, about) => {
     const errors = commonErrors(event_, about);
     if (viaCore(about)) return errors;
-    const name = dnsSubdomain(event_.metadata.name ?? "");
-    if (name && event_.metadata.name) errors.push(invalidValue("metadata.name", event_.metadata.name, name));
-    return [...errors, ...newErrors(event_)];
+    // The core group takes any name that fits into a path, the events group a DNS subdomain.
+    return [...errors, ...validateMeta(event_.metadata, true, dnsSubdomain), ...newErrors(event_)];
   },
   validateUpdate: (event_, old, about) => {
     const errors = commonErrors(event_, about);
