@@ -345,3 +345,12 @@ export {
   HorizontalPodAutoscalerSpec as HorizontalPodAutoscalerSpecV1,
   HorizontalPodAutoscalerStatus as HorizontalPodAutoscalerStatusV1,
 } from "./autoscaling/horizontal-v1.ts";
+export { SerializedNodeConfigSource } from "./nodeagentconfig/config-source.ts";
+export {
+  AuthConfig,
+  CredentialProvider,
+  CredentialProviderConfig,
+  CredentialProviderRequest,
+  CredentialProviderResponse,
+  ExecEnvVar,
+} from "./nodeagentconfig/credential-provider.ts";

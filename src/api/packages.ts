@@ -31,3 +31,7 @@ export const node = apiPackage({ package: "api.node.v1", group: "node", branded:
 export const rbac = apiPackage({ package: "api.rbac.v1", group: "rbac.authorization", branded: true, version: "v1" });
 export const scheduling = apiPackage({ package: "api.scheduling.v1", group: "scheduling", branded: true, version: "v1" });
 export const storage = apiPackage({ package: "api.storage.v1", group: "storage", branded: true, version: "v1" });
+
+/** Files and questions of the node agent; they have no binary form. */
+export const nodeagentConfig = apiPackage({ package: "nodeagent.config.v1beta1", group: "nodeagent.config", branded: true, version: "v1beta1" });
+export const credentialProvider = apiPackage({ package: "nodeagent.credentialprovider.v1beta1", group: "credentialprovider.nodeagent", branded: true, version: "v1beta1" });
