@@ -2,12 +2,16 @@
 import type { Dialect } from "#dialect";
 import { apiVersionOf } from "#dialect";
 import { canonical, decodeEnvelope, decodeJson as decode, encodeEnvelope, encodeJson, protobufCodec } from "#schema";
+import { clearEmptyLists } from "./empty-lists.ts";
 import type { ApiObject, KindSchema } from "./strategy.ts";
 
 export const decodeJson = (schema: KindSchema, text: Uint8Array | string): ApiObject => decode(schema, text).value as unknown as ApiObject;
 
 /** The canonical form, with required lists that are empty written as null, as they come back from binary storage. */
-export const canonicalStored = (schema: KindSchema, object: ApiObject): ApiObject => canonical(schema, object as never) as unknown as ApiObject;
+export function canonicalStored(schema: KindSchema, object: ApiObject): ApiObject {
+  clearEmptyLists(schema, object);
+  return canonical(schema, object as never) as unknown as ApiObject;
+}
 
 export function decodeStoredProtobuf(schema: KindSchema, value: Uint8Array, dialect: Dialect): ApiObject {
   const { raw } = decodeEnvelope(value, dialect.wire.protobufMagic);

@@ -1,5 +1,5 @@
 // Who owns which fields: kept in metadata.managedFields on every write, and decided upon by server-side apply.
-import { ApiError, badRequest, conflict } from "#base";
+import { ApiError, badRequest } from "#base";
 import { type Applied, type Conflict, type FieldSet, type JsonObject, type ManagedFieldsEntry, PatchError, apply, conflictMessage, fromJsonValue, updateManagers } from "#schema";
 import { defaulted } from "./defaulting.ts";
 import { type WriteRequest, timestamp } from "./request.ts";
@@ -17,11 +17,12 @@ export function applyObject(request: WriteRequest, name: string, old: ApiObject 
   const { endpoint } = request;
   if (sent.metadata.managedFields?.length) throw badRequest("metadata.managedFields must be nil");
   const outcome = applied(request, old, sent, force);
-  if (!outcome.done) throw applyConflict(request, name, outcome.conflicts);
+  if (!outcome.done) throw applyConflict(outcome.conflicts);
   const merged = fromJsonValue(endpoint.schema, outcome.object).value as unknown as ApiObject;
   merged.apiVersion = endpoint.apiVersion;
   merged.kind = endpoint.kind;
   merged.metadata.name ??= name;
+  if (!old) delete merged.metadata.resourceVersion;
   setManagers(merged, outcome.managers);
   return defaulted(request, merged);
 }
@@ -78,12 +79,9 @@ function setManagers(object: ApiObject, entries: readonly ManagedFieldsEntry[]):
   else delete object.metadata.managedFields;
 }
 
-function applyConflict(request: WriteRequest, name: string, conflicts: readonly Conflict[]): ApiError {
-  const { endpoint } = request;
+function applyConflict(conflicts: readonly Conflict[]): ApiError {
   const text = conflictMessage(conflicts);
-  const base = conflict(endpoint.resource.nameIn(endpoint), name, text);
   return new ApiError(409, "Conflict", text, {
-    ...base.details,
     causes: conflicts.map(({ message, field }) => ({ reason: "FieldManagerConflict", message, field })),
   });
 }

@@ -2,7 +2,7 @@
 import type { DeleteOptions } from "#api";
 import { type FieldError, conflict, invalid, invalidValue, notFound, notSupported } from "#base";
 import { groupName } from "#dialect";
-import type { Held } from "#watchcache";
+import { type Held, heldAt } from "#watchcache";
 import { foregroundFinalizer, orphanFinalizer } from "./object-meta.ts";
 import { type WriteRequest, attempt, circumstances, timestamp } from "./request.ts";
 import type { ApiObject } from "./strategy.ts";
@@ -45,7 +45,7 @@ export async function remove(request: WriteRequest, name: string, options: Parti
     if (marked === "delete now") {
       if (request.dryRun) return { gone: true, held, uid };
       const outcome = await resource.write({ key, value: null, expect: held.revision });
-      if (outcome.done) return { gone: true, held, uid };
+      if (outcome.done) return { gone: true, held: heldAt(held, outcome.revision), uid };
     } else if (marked === "already under way") return { gone: false, held, uid };
     else {
       const encoded = resource.encode(marked);

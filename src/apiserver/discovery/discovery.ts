@@ -46,6 +46,7 @@ export function discovery(catalog: Catalog, dialect: Dialect, serverAddress: () 
         return version ? plainReply(call, resources(version), dialect) : nothing();
       }
       if (root === "api") return undefined;
+      if (first === "") return undefined;
       const found = catalog.groups().find(({ name }) => name === first);
       if (parts.length === 3) return found ? plainReply(call, { kind: "APIGroup", apiVersion: "v1", ...group(found.name, found.versions) }, dialect) : undefined;
       const version = catalog.find(first!, second!);

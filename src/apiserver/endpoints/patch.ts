@@ -93,7 +93,7 @@ function judgePatch(call: ApiCall, endpoint: Endpoint, decoded: DecodedBody, opt
 async function applied(call: ApiCall, endpoint: Endpoint, request: WriteRequest, options: WriteOptions, body: Uint8Array): Promise<Awaited<ReturnType<typeof update>>> {
   const sent = applyBody(call, endpoint, options, body);
   const { name, namespace } = sent.metadata;
-  if (name !== undefined && name !== call.target.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.target.name})`);
+  if (name !== call.target.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.target.name})`);
   if (namespace && endpoint.resource.namespaced && namespace !== call.target.namespace) throw badRequest(`the namespace of the object (${namespace}) does not match the namespace on the request (${call.target.namespace})`);
   return await update(request, call.target.name, {
     createIfAbsent: true,

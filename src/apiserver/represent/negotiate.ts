@@ -32,9 +32,11 @@ export function negotiate(call: Call, query: Query, dialect: Dialect, offer: Off
   const media = offer.media ?? everyMedia;
   if (accept === "") return { media: "json", form: "object", formVersion: "", pretty };
   const [, protobufSubtype] = dialect.wire.protobufMediaType.split("/");
+  let understood = false;
   for (const clause of parseAccept(accept)) {
     const found = media.find((item) => (item === "protobuf" ? clause.type === "application" && clause.subtype === protobufSubtype : clause.type === "application" && clause.subtype === item) || (clause.type === "*" && clause.subtype === "*" && item === "json"));
     if (!found) continue;
+    understood = true;
     const { as, g, v, stream, sv, pretty: pretties } = clause.parameters;
     if (stream !== undefined && stream !== "" && stream !== "watch") continue;
     if (sv !== undefined && sv !== "") continue;
@@ -45,7 +47,7 @@ export function negotiate(call: Call, query: Query, dialect: Dialect, offer: Off
     return { media: found, form, formVersion: v, pretty: pretty || pretties === "1" };
   }
   const error = notAcceptable(`only the following media types are accepted: ${media.map((item) => contentType(item, dialect)).join(", ")}`);
-  throw new ApiError(error.code, error.reason, error.message, {});
+  throw understood ? error : new ApiError(error.code, error.reason, error.message, {});
 }
 
 function wantsPretty(call: Call, query: Query): boolean {

@@ -1,0 +1,45 @@
+// Required lists that are empty are written as null: binary storage cannot tell the two apart, and clients have come to see null.
+import type { Message, Shape } from "#schema";
+
+type Clear = (object: Record<string, unknown>) => void;
+
+const known = new WeakMap<Message, Clear | null>();
+
+/** Sets empty required lists of the object to null, in place. */
+export function clearEmptyLists(message: Message, object: object): void {
+  clearerOf(message)?.(object as Record<string, unknown>);
+}
+
+function clearerOf(message: Message): Clear | null {
+  const found = known.get(message);
+  if (found !== undefined) return found;
+  known.set(message, null);
+  const steps: Clear[] = [];
+  for (const [key, field] of Object.entries(message.fields)) {
+    if (field.presence === "inline") {
+      const inner = clearerOf(field.shape as Message);
+      if (inner) steps.push(inner);
+      continue;
+    }
+    if (field.presence === "required" && field.shape.shape === "list") {
+      steps.push((object) => {
+        if ((object[key] as unknown[] | null)?.length === 0) object[key] = null;
+      });
+    }
+    const inside = insideOf(field.shape);
+    if (inside) steps.push((object) => inside(object[key]));
+  }
+  const clear: Clear | null = steps.length === 0 ? null : (object) => steps.forEach((step) => step(object));
+  known.set(message, clear);
+  return clear;
+}
+
+function insideOf(shape: Shape): ((value: unknown) => void) | undefined {
+  if (shape.shape === "message") {
+    const clear = clearerOf(shape);
+    return clear ? (value) => void (value && clear(value as Record<string, unknown>)) : undefined;
+  }
+  if (shape.shape !== "list" && shape.shape !== "map") return undefined;
+  const item = insideOf(shape.of);
+  return item ? (value) => Object.values((value as object | null) ?? {}).forEach(item) : undefined;
+}
