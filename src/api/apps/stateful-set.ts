@@ -16,7 +16,7 @@ export const RollingUpdateStatefulSetStrategy = message("RollingUpdateStatefulSe
 export type RollingUpdateStatefulSetStrategy = TypeOf<typeof RollingUpdateStatefulSetStrategy>;
 
 export const StatefulSetUpdateStrategy = message("StatefulSetUpdateStrategy", "How old pods give way to new ones.", {
-  type: optional(1, string, "OnDelete, or RollingUpdate.", { ...known("OnDelete", "RollingUpdate"), ...assumed("RollingUpdate") }),
+  type: optional(1, string, "OnDelete, or RollingUpdate.", known("OnDelete", "RollingUpdate")),
   rollingUpdate: optional(2, RollingUpdateStatefulSetStrategy, "Settings of RollingUpdate."),
 });
 export type StatefulSetUpdateStrategy = TypeOf<typeof StatefulSetUpdateStrategy>;

@@ -1,15 +1,13 @@
 // Endpoints: the addresses behind a service, kept by hand or by a controller.
 import { type EndpointAddress, type EndpointPort, Endpoints } from "#api";
 import { type FieldError, required } from "#base";
-import { dnsLabel, dnsSubdomain } from "../names.ts";
+import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
 import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { firstFew } from "./cells/text.ts";
 import { ipErrors, ordinaryIpErrors } from "./rules/address.ts";
-import { named } from "./rules/name.ts";
-import { portErrors } from "./rules/numbers.ts";
+import { formatErrors, portErrors, qualifiedNameErrors } from "./rules/format.ts";
 import { oneOf } from "./rules/one-of.ts";
-import { qualifiedNameErrors } from "./rules/qualified-name.ts";
 
 export const protocols = ["SCTP", "TCP", "UDP"] as const;
 
@@ -26,13 +24,13 @@ function errorsOf({ subsets }: Endpoints): FieldError[] {
 
 function addressErrors({ ip, hostname, nodeName }: EndpointAddress, at: string): FieldError[] {
   const errors = ipErrors(ip, `${at}.ip`);
-  if (hostname) errors.push(...named(hostname, `${at}.hostname`, dnsLabel));
-  if (nodeName !== undefined) errors.push(...named(nodeName, `${at}.nodeName`, dnsSubdomain));
+  if (hostname) errors.push(...formatErrors(hostname, `${at}.hostname`, dns1123LabelProblems));
+  if (nodeName !== undefined) errors.push(...formatErrors(nodeName, `${at}.nodeName`, dns1123SubdomainProblems));
   return [...errors, ...ordinaryIpErrors(ip, `${at}.ip`)];
 }
 
 function endpointPortErrors({ name, port, protocol, appProtocol }: EndpointPort, nameNeeded: boolean, at: string): FieldError[] {
-  const errors = name ? named(name, `${at}.name`, dnsLabel) : nameNeeded ? [required(`${at}.name`)] : [];
+  const errors = name ? formatErrors(name, `${at}.name`, dns1123LabelProblems) : nameNeeded ? [required(`${at}.name`)] : [];
   errors.push(...portErrors(port, `${at}.port`), ...oneOf(protocol, `${at}.protocol`, protocols));
   if (appProtocol !== undefined) errors.push(...qualifiedNameErrors(appProtocol, `${at}.appProtocol`));
   return errors;

@@ -1,12 +1,12 @@
 // Namespaces: they carry their own name as a label, and stay until whoever empties them has let go.
 import { Namespace } from "#api";
-import { type FieldError, invalidValue, isQualifiedName } from "#base";
+import { type FieldError, invalidValue } from "#base";
 import type { Dialect } from "#dialect";
 import { dnsLabel } from "../names.ts";
 import { validateFinalizersQualified } from "../object-meta.ts";
 import { type Circumstances, strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
-import { qualifiedNameErrors } from "./rules/qualified-name.ts";
+import { qualifiedNameErrors } from "./rules/format.ts";
 import { statusPart } from "./parts.ts";
 
 function labelWithName({ metadata }: Namespace, { names }: Dialect): void {
@@ -16,8 +16,7 @@ function labelWithName({ metadata }: Namespace, { names }: Dialect): void {
 const isGoing = ({ metadata }: Namespace): boolean => Boolean(metadata.deletionTimestamp);
 
 function finalizerErrors(name: string, field: string, dialect: Dialect): FieldError[] {
-  const errors = isQualifiedName(name) ? [] : qualifiedNameErrors(name, field);
-  return [...errors, ...validateFinalizersQualified([name], dialect, field).map((error) => ({ ...error, field }))];
+  return [...qualifiedNameErrors(name, field), ...validateFinalizersQualified([name], dialect, field).map((error) => ({ ...error, field }))];
 }
 
 const errorsOf = (namespace: Namespace, about: Circumstances): FieldError[] =>

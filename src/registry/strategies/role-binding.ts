@@ -2,10 +2,11 @@
 import { ClusterRoleBinding, RoleBinding, type RoleRef, type Subject } from "#api";
 import { type FieldError, invalidValue, notSupported, required } from "#base";
 import { type Dialect, groupName } from "#dialect";
-import { dnsSubdomain, pathSegment } from "../names.ts";
+import { dns1123SubdomainProblems } from "#schema";
+import { pathSegment } from "../names.ts";
 import { type Column, strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
-import { named } from "./rules/name.ts";
+import { formatErrors, pathSegmentProblems } from "./rules/format.ts";
 import { supported } from "./rules/one-of.ts";
 import { same } from "./rules/unchanged.ts";
 
@@ -27,14 +28,14 @@ function errorsOf({ roleRef, subjects }: Binding, roleKinds: readonly string[], 
 function refErrors({ apiGroup, kind, name }: RoleRef, kinds: readonly string[], dialect: Dialect): FieldError[] {
   const errors = supported(apiGroup, "roleRef.apiGroup", [groupOf(dialect)]);
   errors.push(...supported(kind, "roleRef.kind", kinds));
-  return [...errors, ...(name ? named(name, "roleRef.name", pathSegment) : [required("roleRef.name")])];
+  return [...errors, ...(name ? formatErrors(name, "roleRef.name", pathSegmentProblems) : [required("roleRef.name")])];
 }
 
 function subjectErrors({ kind, name, apiGroup, namespace }: Subject, namespaced: boolean, at: string, dialect: Dialect): FieldError[] {
   const errors = name ? [] : [required(`${at}.name`)];
   switch (kind) {
     case "ServiceAccount":
-      if (name) errors.push(...named(name, `${at}.name`, dnsSubdomain));
+      if (name) errors.push(...formatErrors(name, `${at}.name`, dns1123SubdomainProblems));
       errors.push(...supported(apiGroup, `${at}.apiGroup`, [""]));
       if (!namespaced && !namespace) errors.push(required(`${at}.namespace`));
       return errors;

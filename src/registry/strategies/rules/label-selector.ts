@@ -2,7 +2,7 @@
 import type { LabelSelector } from "#api";
 import { type FieldError, forbiddenField, fromLabelSelector, invalidValue, required } from "#base";
 import { validateLabels } from "../../object-meta.ts";
-import { labelValueErrors, qualifiedNameErrors } from "./qualified-name.ts";
+import { labelValueErrors, qualifiedNameErrors } from "./format.ts";
 
 export function labelSelectorErrors(selector: LabelSelector | null | undefined, path: string): FieldError[] {
   if (!selector) return [];

@@ -18,6 +18,3 @@ export const atMostWhole = (value: IntOrString, field: string): FieldError[] =>
 
 /** The number before the percent sign, or the number itself; 0 for anything else. */
 export const percentOf = (value: IntOrString): number => (typeof value === "number" ? value : isPercent(value) ? Number.parseInt(value, 10) : 0);
-
-export const isPort = (value: number): boolean => value >= 1 && value <= 65535;
-export const portErrors = (value: number, field: string): FieldError[] => (isPort(value) ? [] : [invalidValue(field, value, "must be between 1 and 65535, inclusive")]);

@@ -1,0 +1,32 @@
+// Controller revisions: what a set looked like once. The picture never changes, only its number.
+import { ControllerRevision } from "#api";
+import { type FieldError, required } from "#base";
+import { strategy } from "../strategy.ts";
+import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { notNegative } from "./rules/numbers.ts";
+import { unchanged } from "./rules/unchanged.ts";
+
+const errorsOf = ({ data, revision }: ControllerRevision): FieldError[] => [...(data ? [] : [required("data", "data is mandatory")]), ...notNegative(revision, "revision")];
+
+/** `statefulset.apps/web`, the controller that it belongs to. */
+function controllerText({ metadata }: ControllerRevision): string {
+  const owner = metadata.ownerReferences?.find(({ controller }) => controller);
+  if (!owner) return "<none>";
+  const group = owner.apiVersion.includes("/") ? `.${owner.apiVersion.split("/")[0]}` : "";
+  return `${owner.kind.toLowerCase()}${group}/${owner.name}`;
+}
+
+export const controllerRevision = strategy<ControllerRevision>({
+  resource: "controllerrevisions",
+  singular: "controllerrevision",
+  scope: "Namespaced",
+  hub: ControllerRevision,
+  validate: errorsOf,
+  validateUpdate: (obj, old) => [...errorsOf(obj), ...unchanged(obj.data, old.data, "data")],
+  columns: [
+    nameColumn,
+    { name: "Controller", type: "string", doc: "Whom it belongs to.", cell: controllerText },
+    { name: "Revision", type: "string", doc: "Its number.", cell: ({ revision }: ControllerRevision) => revision },
+    ageColumn,
+  ],
+});

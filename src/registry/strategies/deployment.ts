@@ -1,0 +1,146 @@
+// Deployments and the replica sets below them.
+import { Deployment, type DeploymentSpec, type DeploymentStrategy, ReplicaSet, type ReplicaSetSpec } from "#api";
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "#base";
+import { type Circumstances, type Column, strategy } from "../strategy.ts";
+import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { selectorText } from "./cells/text.ts";
+import { statusPart } from "./parts.ts";
+import { podColumns, podTemplateDefaults, podTemplateWarnings, validatePodTemplate } from "./pod-template.ts";
+import { atMostWhole, countOrPercent, notNegative, percentOf } from "./rules/numbers.ts";
+import { same, unchanged } from "./rules/unchanged.ts";
+import { type PodKeeper, counterErrors, endlessErrors, keeperErrors, notDecremented, podNameWarnings, shareErrors, sharedDiskErrors } from "./rules/workload.ts";
+
+const template = "spec.template";
+
+function replicatedErrors(spec: PodKeeper & { readonly replicas?: number | undefined }, about: Circumstances): FieldError[] {
+  return [
+    ...notNegative(spec.replicas, "spec.replicas"),
+    ...keeperErrors(spec, "spec", () => [
+      ...validatePodTemplate(spec.template, template, about),
+      ...((spec.replicas ?? 0) > 1 ? sharedDiskErrors(spec.template, template) : []),
+      ...endlessErrors(spec.template, template),
+    ]),
+  ];
+}
+
+function deploymentErrors(spec: DeploymentSpec, about: Circumstances): FieldError[] {
+  const { minReadySeconds, revisionHistoryLimit, progressDeadlineSeconds: deadline } = spec;
+  const errors = [...replicatedErrors(spec, about), ...rolloutErrors(spec.strategy, "spec.strategy")];
+  errors.push(...notNegative(minReadySeconds, "spec.minReadySeconds"), ...notNegative(revisionHistoryLimit, "spec.revisionHistoryLimit"));
+  errors.push(...notNegative(deadline, "spec.progressDeadlineSeconds"));
+  if (deadline !== undefined && deadline <= (minReadySeconds ?? 0)) errors.push(invalidValue("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"));
+  return errors;
+}
+
+function rolloutErrors(rollout: DeploymentStrategy, path: string): FieldError[] {
+  const at = `${path}.rollingUpdate`;
+  switch (rollout.type) {
+    case "Recreate":
+      return rollout.rollingUpdate ? [forbiddenField(at, "may not be specified when strategy `type` is 'Recreate'")] : [];
+    case "RollingUpdate": {
+      if (!rollout.rollingUpdate) return [required(at)];
+      const { maxUnavailable = 0, maxSurge = 0 } = rollout.rollingUpdate;
+      const errors = [...countOrPercent(maxUnavailable, `${at}.maxUnavailable`), ...countOrPercent(maxSurge, `${at}.maxSurge`)];
+      if (percentOf(maxUnavailable) === 0 && percentOf(maxSurge) === 0) errors.push(invalidValue(`${at}.maxUnavailable`, maxUnavailable, "may not be 0 when `maxSurge` is 0"));
+      return [...errors, ...atMostWhole(maxUnavailable, `${at}.maxUnavailable`)];
+    }
+    default:
+      return [notSupported(path, rollout, ["Recreate", "RollingUpdate"])];
+  }
+}
+
+const replicas = ["replicas", "readyReplicas", "availableReplicas"];
+
+export const deployment = strategy<Deployment>({
+  resource: "deployments",
+  singular: "deployment",
+  shortNames: ["deploy"],
+  categories: ["all"],
+  scope: "Namespaced",
+  hub: Deployment,
+  generation: true,
+  status: "cleared",
+  defaults: ({ spec }) => {
+    podTemplateDefaults(spec.template);
+    const rollout = spec.strategy;
+    if (rollout.type === "RollingUpdate")
+      rollout.rollingUpdate = { maxUnavailable: rollout.rollingUpdate?.maxUnavailable ?? "25%", maxSurge: rollout.rollingUpdate?.maxSurge ?? "25%" };
+  },
+  prepareForCreate: (obj) => {
+    obj.status = {};
+  },
+  prepareForUpdate: ({ metadata }, { metadata: old }) => {
+    // Annotations are copied to replica sets, so a change of them is a new generation, too.
+    if (!same(metadata.annotations, old.annotations)) metadata.generation = (old.generation ?? 0) + 1;
+  },
+  validate: ({ spec }, about) => deploymentErrors(spec, about),
+  validateUpdate: ({ spec }, { spec: old }, about) => [...deploymentErrors(spec, about), ...unchanged(spec.selector, old.selector, "spec.selector")],
+  warnings: (obj, old, about) => [...(old ? [] : podNameWarnings(obj.metadata.name)), ...podTemplateWarnings(obj.spec.template, old?.spec.template, template, about)],
+  subresources: {
+    status: {
+      ...statusPart<Deployment>(({ status }, { status: old }) => [
+        ...counterErrors(status, ["observedGeneration", "updatedReplicas", "unavailableReplicas", "collisionCount", ...replicas]),
+        ...shareErrors(status, ["updatedReplicas", "readyReplicas", "availableReplicas"]),
+        ...notDecremented(status.collisionCount, old.collisionCount, "status.collisionCount"),
+      ]),
+      merge: (sent, old) => ({ ...old, metadata: { ...sent.metadata, labels: old.metadata.labels }, status: sent.status }),
+    },
+  },
+  columns: [
+    nameColumn,
+    { name: "Ready", type: "string", doc: "Pods that are ready, and wanted.", cell: ({ spec, status }: Deployment) => `${status.readyReplicas ?? 0}/${spec.replicas ?? 0}` },
+    { name: "Up-to-date", type: "string", doc: "Pods made from the present template.", cell: ({ status }: Deployment) => status.updatedReplicas ?? 0 },
+    { name: "Available", type: "string", doc: "Pods that have been ready long enough.", cell: ({ status }: Deployment) => status.availableReplicas ?? 0 },
+    ageColumn,
+    ...podColumns,
+    { name: "Selector", type: "string", priority: 1, doc: "Which pods belong to it.", cell: ({ spec }: Deployment) => selectorText(spec.selector) },
+  ],
+});
+
+const replicaSetErrors = (spec: ReplicaSetSpec, about: Circumstances): FieldError[] => [
+  ...replicatedErrors(spec, about),
+  ...notNegative(spec.minReadySeconds, "spec.minReadySeconds"),
+];
+
+const replicaColumns: readonly Column<ReplicaSet>[] = [
+  { name: "Desired", type: "integer", doc: "Pods that are wanted.", cell: ({ spec }) => spec.replicas ?? 0 },
+  { name: "Current", type: "integer", doc: "Pods there are.", cell: ({ status }) => status.replicas },
+  { name: "Ready", type: "integer", doc: "Pods that are ready.", cell: ({ status }) => status.readyReplicas ?? 0 },
+];
+
+export const replicaSet = strategy<ReplicaSet>({
+  resource: "replicasets",
+  singular: "replicaset",
+  shortNames: ["rs"],
+  categories: ["all"],
+  scope: "Namespaced",
+  hub: ReplicaSet,
+  generation: true,
+  status: "cleared",
+  defaults: ({ spec }) => podTemplateDefaults(spec.template),
+  prepareForCreate: (obj) => {
+    obj.status = { replicas: 0 };
+  },
+  validate: ({ spec }, about) => replicaSetErrors(spec, about),
+  // Everything is said twice of a changed replica set; clients know it no other way.
+  validateUpdate: ({ spec }, { spec: old }, about) => [
+    ...replicaSetErrors(spec, about),
+    ...replicaSetErrors(spec, about),
+    ...unchanged(spec.selector, old.selector, "spec.selector"),
+  ],
+  warnings: (obj, old, about) => [...(old ? [] : podNameWarnings(obj.metadata.name)), ...podTemplateWarnings(obj.spec.template, old?.spec.template, template, about)],
+  fields: ({ status }) => ({ "status.replicas": String(status.replicas) }),
+  subresources: {
+    status: statusPart(({ status }) => [
+      ...counterErrors(status, ["observedGeneration", "fullyLabeledReplicas", ...replicas]),
+      ...shareErrors(status, ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"]),
+    ]),
+  },
+  columns: [
+    nameColumn,
+    ...replicaColumns,
+    ageColumn,
+    ...podColumns,
+    { name: "Selector", type: "string", priority: 1, doc: "Which pods belong to it.", cell: ({ spec }: ReplicaSet) => selectorText(spec.selector) },
+  ],
+});

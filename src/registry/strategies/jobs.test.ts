@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { cronJob } from "./cron-job.ts";
+import { job } from "./job.ts";
+import { isTimeZone, scheduleProblem } from "./rules/cron.ts";
+import { cellsOf, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
+
+const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i:1" }] } };
+const metadata = { name: "j", namespace: "n", uid: "u" };
+type Sent = Record<string, unknown>;
+
+const refused: [name: string, spec: Sent, causes: string[]][] = [
+  ["a plain job is fine", { template }, []],
+  [
+    "numbers are not negative",
+    { template, parallelism: -1, completions: -1, backoffLimit: -1 },
+    ["Invalid spec.backoffLimit", "Invalid spec.completions", "Invalid spec.parallelism"],
+  ],
+  ["pods that never end are refused", { template: { spec: { ...template.spec, restartPolicy: "Always" } } }, ["Required spec.template.spec.restartPolicy"]],
+  ["the selector is the server's affair", { template, selector: { matchLabels: { a: "b" } } }, ["Invalid spec.selector", "Invalid spec.template.metadata.labels"]],
+  ["unless the user says otherwise", { template: { ...template, metadata: { labels: { a: "b" } } }, manualSelector: true, selector: { matchLabels: { a: "b" } } }, []],
+  ["an indexed job says how many", { template, completionMode: "Indexed", parallelism: 2 }, ["Required spec.completions"]],
+  [
+    "a failure rule does something known to something",
+    { template, podFailurePolicy: { rules: [{ action: "X" }] } },
+    ["Invalid spec.podFailurePolicy.rules[0]", "NotSupported spec.podFailurePolicy.rules[0].action"],
+  ],
+  [
+    "exit codes come in order, once, and of known containers",
+    { template, podFailurePolicy: { rules: [{ action: "Ignore", onExitCodes: { containerName: "z", operator: "In", values: [2, 1, 1, 0] } }] } },
+    [
+      "Duplicate spec.podFailurePolicy.rules[0].onExitCodes.values[2]",
+      "Invalid spec.podFailurePolicy.rules[0].onExitCodes.containerName",
+      "Invalid spec.podFailurePolicy.rules[0].onExitCodes.values",
+      "Invalid spec.podFailurePolicy.rules[0].onExitCodes.values[3]",
+    ],
+  ],
+];
+for (const [name, spec, causes] of refused) test(name, () => assert.deepEqual(tryCreate(job, { metadata, spec }).causes, causes));
+
+const labels = { "job-name": "j", "batch.orch.io/job-name": "j", "controller-uid": "u", "batch.orch.io/controller-uid": "u" };
+
+test("a job gets a selector of its own, and labels to match", () => {
+  const { object } = tryCreate(job, { metadata, spec: { template } });
+  const { selector, template: made } = object["spec"] as { selector: object; template: { metadata: { labels: object } } };
+  assert.deepEqual(selector, { matchLabels: { "batch.orch.io/controller-uid": "u" } });
+  assert.deepEqual(made.metadata.labels, labels);
+  assert.deepEqual((object["metadata"] as Sent)["labels"], labels);
+  assert.deepEqual((object["metadata"] as Sent)["annotations"], { "batch.orch.io/job-tracking": "" });
+});
+
+test("a job takes its labels from its template unless it has some", () => {
+  const labelled = { ...template, metadata: { labels: { a: "b" } } };
+  assert.deepEqual((tryCreate(job, { metadata, spec: { template: labelled } }).object["metadata"] as Sent)["labels"], { ...labels, a: "b" });
+  assert.deepEqual((tryCreate(job, { metadata: { ...metadata, labels: { x: "y" } }, spec: { template: labelled } }).object["metadata"] as Sent)["labels"], { x: "y" });
+});
+
+const made = { template: { ...template, metadata: { labels } }, selector: { matchLabels: { "batch.orch.io/controller-uid": "u" } } };
+const changed: [name: string, before: Sent, after: Sent, causes: string[]][] = [
+  ["parallelism may change", made, { ...made, completions: 1, parallelism: 0 }, []],
+  ["completions stay", made, { ...made, completions: 5 }, ["Invalid spec.completions"]],
+  [
+    "completions of an indexed job move with its parallelism",
+    { ...made, completionMode: "Indexed", completions: 3, parallelism: 3 },
+    { ...made, completionMode: "Indexed", completions: 4, parallelism: 4 },
+    [],
+  ],
+  ["the template stays", made, { ...made, template: { ...made.template, spec: { ...template.spec, dnsPolicy: "Default" } } }, ["Invalid spec.template"]],
+  [
+    "a job that waits may still be placed elsewhere",
+    { ...made, suspend: true },
+    { ...made, suspend: true, template: { ...made.template, spec: { ...template.spec, nodeSelector: { x: "y" } } } },
+    [],
+  ],
+];
+for (const [name, before, after, causes] of changed) test(name, () => assert.deepEqual(tryUpdate(job, { metadata, spec: before }, { metadata, spec: after }).causes, causes));
+
+test("ended pods are counted once", () => {
+  const status = { uncountedTerminatedPods: { succeeded: ["a", ""], failed: ["a"] } };
+  assert.deepEqual(tryPart(job, "status", { metadata, spec: { template } }, { status }).causes, [
+    "Duplicate status.uncountedTerminatedPods.failed[0]",
+    "Invalid status.uncountedTerminatedPods.succeeded[1]",
+  ]);
+});
+
+test("a table shows how long a job took", () => {
+  const status = { succeeded: 1, startTime: "2024-05-06T07:00:00Z", completionTime: "2024-05-06T07:05:30Z" };
+  assert.deepEqual(cellsOf(job, { metadata, spec: { template }, status }).slice(0, 4), ["j", "1/1", "5m30s", "<unknown>"]);
+});
+
+const cron = { schedule: "*/5 * * * *", jobTemplate: { spec: { template } } };
+const cronRefused: [name: string, metadata: Sent, spec: Sent, causes: string[]][] = [
+  ["a cron job runs by its schedule", metadata, cron, []],
+  ["a schedule is needed", metadata, { ...cron, schedule: "" }, ["Required spec.schedule"]],
+  ["a schedule can be read", metadata, { ...cron, schedule: "soon" }, ["Invalid spec.schedule"]],
+  ["the zone is said once", metadata, { ...cron, schedule: "TZ=UTC 0 0 * * *", timeZone: "UTC" }, ["Invalid spec.schedule"]],
+  ["the zone is known", metadata, { ...cron, timeZone: "Nowhere/Land" }, ["Invalid spec.timeZone"]],
+  ["what if the last run goes on is known", metadata, { ...cron, concurrencyPolicy: "Odd" }, ["NotSupported spec.concurrencyPolicy"]],
+  ["names leave room for the time", { name: "x".repeat(53) }, cron, ["Invalid metadata.name"]],
+  [
+    "jobs of a cron job get their selectors later",
+    metadata,
+    { ...cron, jobTemplate: { spec: { template, selector: {}, manualSelector: true } } },
+    ["Invalid spec.jobTemplate.spec.selector", "NotSupported spec.jobTemplate.spec.manualSelector"],
+  ],
+];
+for (const [name, meta, spec, causes] of cronRefused) test(name, () => assert.deepEqual(tryCreate(cronJob, { metadata: meta, spec }).causes, causes));
+
+test("a table shows a cron job's schedule", () => {
+  assert.deepEqual(cellsOf(cronJob, { metadata, spec: cron }), ["j", "*/5 * * * *", "False", 0, "<none>", "<unknown>", "c", "i:1", "<none>"]);
+});
+
+const good = ["* * * * *", "0 0 1 1 0", "*/15 0-6 1,15 jan-mar mon-fri", "0/5 * ? * *", "@daily", "@every 1h30m", "CRON_TZ=Europe/Berlin 0 4 * * *"];
+const bad = [
+  "",
+  "* * * *",
+  "60 * * * *",
+  "* 24 * * *",
+  "* * 0 * *",
+  "* * * 13 *",
+  "* * * * 7",
+  "5-1 * * * *",
+  "*/0 * * * *",
+  "a * * * *",
+  "1-2-3 * * * *",
+  "1/2/3 * * * *",
+  "@often",
+  "@every soon",
+  "TZ=Nowhere 0 0 * * *",
+];
+for (const text of good) test(`"${text}" is a schedule`, () => assert.equal(scheduleProblem(text), undefined));
+for (const text of bad) test(`"${text}" is no schedule`, () => assert.notEqual(scheduleProblem(text), undefined));
+
+const zones: [string, boolean][] = [["UTC", true], ["Europe/Berlin", true], ["../etc/passwd", false], ["+01:00", false], ["Mars/Base", false]]; // prettier-ignore
+for (const [zone, known] of zones) test(`${zone} is ${known ? "a" : "no"} time zone`, () => assert.equal(isTimeZone(zone), known));

@@ -1,0 +1,89 @@
+// Replication controllers, the oldest keepers of pods, and pod templates that stand alone.
+import { PodTemplate, ReplicationController } from "#api";
+import { type FieldError, invalidValue, required } from "#base";
+import { type Circumstances, strategy } from "../strategy.ts";
+import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { labelsText, orNone } from "./cells/text.ts";
+import { statusPart } from "./parts.ts";
+import { containersText, imagesText, podColumns, podTemplateDefaults, podTemplateWarnings, validatePodTemplate } from "./pod-template.ts";
+import { notNegative } from "./rules/numbers.ts";
+import { counterErrors, endlessErrors, podNameWarnings, shareErrors, sharedDiskErrors } from "./rules/workload.ts";
+
+const path = "spec.template";
+
+function specErrors({ minReadySeconds, selector, replicas, template }: ReplicationController["spec"], about: Circumstances): FieldError[] {
+  const wanted = Object.entries(selector ?? {});
+  const errors = notNegative(minReadySeconds, "spec.minReadySeconds");
+  if (wanted.length === 0) errors.push(required("spec.selector"));
+  errors.push(...notNegative(replicas, "spec.replicas"));
+  if (!template) return [...errors, required(path)];
+  const { labels } = template.metadata;
+  if (wanted.some(([key, value]) => labels?.[key] !== value)) errors.push(invalidValue(`${path}.metadata.labels`, labels ?? null, "`selector` does not match template `labels`"));
+  errors.push(...validatePodTemplate(template, path, about));
+  if ((replicas ?? 0) > 1) errors.push(...sharedDiskErrors(template, path));
+  return [...errors, ...endlessErrors(template, path)];
+}
+
+export const replicationController = strategy<ReplicationController>({
+  resource: "replicationcontrollers",
+  singular: "replicationcontroller",
+  shortNames: ["rc"],
+  categories: ["all"],
+  scope: "Namespaced",
+  hub: ReplicationController,
+  storagePath: "controllers",
+  generation: true,
+  status: "cleared",
+  orphansDependents: {},
+  defaults: ({ metadata, spec }) => {
+    if (spec.template) podTemplateDefaults(spec.template);
+    const labels = spec.template?.metadata.labels;
+    if (!labels) return;
+    if (Object.keys(spec.selector ?? {}).length === 0) spec.selector = { ...labels };
+    if (Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels };
+  },
+  prepareForCreate: (obj) => {
+    obj.status = { replicas: 0 };
+  },
+  validate: ({ spec }, about) => specErrors(spec, about),
+  // Everything is said twice of a changed controller; clients know it no other way.
+  validateUpdate: ({ spec }, _old, about) => [...specErrors(spec, about), ...specErrors(spec, about)],
+  warnings: ({ metadata, spec }, old, about) => [
+    ...(old ? [] : podNameWarnings(metadata.name)),
+    ...(spec.template ? podTemplateWarnings(spec.template, old?.spec.template, path, about) : []),
+  ],
+  fields: ({ status }) => ({ "status.replicas": String(status.replicas) }),
+  subresources: {
+    status: statusPart(({ status }) => {
+      const parts = ["fullyLabeledReplicas", "readyReplicas", "availableReplicas"];
+      return [...counterErrors(status, ["replicas", ...parts, "observedGeneration"]), ...shareErrors(status, parts)];
+    }),
+  },
+  columns: [
+    nameColumn,
+    { name: "Desired", type: "integer", doc: "Pods that are wanted.", cell: ({ spec }: ReplicationController) => spec.replicas ?? 0 },
+    { name: "Current", type: "integer", doc: "Pods there are.", cell: ({ status }: ReplicationController) => status.replicas },
+    { name: "Ready", type: "integer", doc: "Pods that are ready.", cell: ({ status }: ReplicationController) => status.readyReplicas ?? 0 },
+    ageColumn,
+    ...podColumns,
+    { name: "Selector", type: "string", priority: 1, doc: "Which pods belong to it.", cell: ({ spec }: ReplicationController) => orNone(labelsText(spec.selector)) },
+  ],
+});
+
+export const podTemplate = strategy<PodTemplate>({
+  resource: "podtemplates",
+  singular: "podtemplate",
+  scope: "Namespaced",
+  hub: PodTemplate,
+  generation: true,
+  returnsDeleted: true,
+  defaults: ({ template }) => podTemplateDefaults(template),
+  validate: ({ template }, about) => validatePodTemplate(template, "template", about),
+  warnings: ({ template }, old, about) => podTemplateWarnings(template, old?.template, "template", about),
+  columns: [
+    nameColumn,
+    { name: "Containers", type: "string", doc: "Names of the containers.", cell: ({ template }: PodTemplate) => containersText(template) },
+    { name: "Images", type: "string", doc: "Images of the containers.", cell: ({ template }: PodTemplate) => imagesText(template) },
+    { name: "Pod Labels", type: "string", doc: "Labels of the pods.", cell: ({ template }: PodTemplate) => orNone(labelsText(template.metadata.labels)) },
+  ],
+});

@@ -1,0 +1,33 @@
+// Conditions of the shared shape: one for each type, with a time and a reason.
+import type { Condition } from "#api";
+import { type FieldError, duplicate, invalidValue, required, tooLong } from "#base";
+import { notNegative } from "./numbers.ts";
+import { supported } from "./one-of.ts";
+import { qualifiedNameErrors } from "./format.ts";
+
+export const conditionStatuses = ["False", "True", "Unknown"] as const;
+const reasonShape = /^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/;
+const longestReason = 1024;
+const longestMessage = 32 * 1024;
+
+export function conditionErrors(conditions: readonly Condition[] | undefined, path: string): FieldError[] {
+  const seen = new Set<string>();
+  return (conditions ?? []).flatMap((condition, position) => {
+    const at = `${path}[${position}]`;
+    const errors = seen.has(condition.type) ? [duplicate(`${at}.type`, condition.type)] : [];
+    seen.add(condition.type);
+    return [...errors, ...oneConditionErrors(condition, at)];
+  });
+}
+
+function oneConditionErrors({ type, status, observedGeneration, lastTransitionTime, reason, message }: Condition, at: string): FieldError[] {
+  const errors = [...qualifiedNameErrors(type, `${at}.type`), ...supported(status, `${at}.status`, conditionStatuses)];
+  errors.push(...notNegative(observedGeneration, `${at}.observedGeneration`));
+  if (!lastTransitionTime) errors.push(required(`${at}.lastTransitionTime`, "must be set"));
+  if (!reason) errors.push(required(`${at}.reason`, "must be set"));
+  else if (!reasonShape.test(reason))
+    errors.push(invalidValue(`${at}.reason`, reason, "a condition reason must start with a letter, then letters, digits or '_,:', and end with a letter, a digit or '_'"));
+  if ((reason ?? "").length > longestReason) errors.push(tooLong(`${at}.reason`, reason, longestReason));
+  if ((message ?? "").length > longestMessage) errors.push(tooLong(`${at}.message`, message, longestMessage));
+  return errors;
+}

@@ -1,0 +1,123 @@
+// Stateful sets: pods with names and storage of their own. Little of them can change.
+import { StatefulSet, type StatefulSetSpec } from "#api";
+import { type FieldError, forbiddenField, invalidValue, required } from "#base";
+import { dnsLabel } from "../names.ts";
+import { validateAnnotations, validateLabels } from "../object-meta.ts";
+import { strategy } from "../strategy.ts";
+import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { statusPart } from "./parts.ts";
+import { podColumns, podTemplateDefaults, podTemplateWarnings } from "./pod-template.ts";
+import { atMostWhole, countOrPercent, notNegative, percentOf } from "./rules/numbers.ts";
+import { supported } from "./rules/one-of.ts";
+import { same } from "./rules/unchanged.ts";
+import { counterErrors, endlessErrors, keeperErrors, notDecremented, shareErrors } from "./rules/workload.ts";
+
+const claimType = { apiVersion: "v1", kind: "PersistentVolumeClaim" };
+
+function defaults({ spec }: StatefulSet): void {
+  podTemplateDefaults(spec.template);
+  const update = spec.updateStrategy;
+  if (!update.type) {
+    update.type = "RollingUpdate";
+    update.rollingUpdate ??= {};
+  }
+  if (update.type === "RollingUpdate" && update.rollingUpdate) update.rollingUpdate.partition ??= 0;
+  const kept = spec.persistentVolumeClaimRetentionPolicy;
+  spec.persistentVolumeClaimRetentionPolicy = { whenDeleted: kept?.whenDeleted || "Retain", whenScaled: kept?.whenScaled || "Retain" };
+  for (const claim of spec.volumeClaimTemplates ?? []) Object.assign(claim, claimType);
+}
+
+function updateErrors({ type, rollingUpdate }: StatefulSetSpec["updateStrategy"], path: string): FieldError[] {
+  const at = `${path}.rollingUpdate`;
+  switch (type) {
+    case undefined:
+    case "":
+      return [required(path)];
+    case "OnDelete":
+      return rollingUpdate ? [invalidValue(at, rollingUpdate, "only allowed for updateStrategy 'RollingUpdate'")] : [];
+    case "RollingUpdate": {
+      const { partition, maxUnavailable } = rollingUpdate ?? {};
+      const errors = notNegative(partition, `${at}.partition`);
+      if (maxUnavailable === undefined) return errors;
+      errors.push(...countOrPercent(maxUnavailable, `${at}.maxUnavailable`));
+      if (percentOf(maxUnavailable) === 0) errors.push(invalidValue(`${at}.maxUnavailable`, maxUnavailable, "cannot be 0"));
+      return [...errors, ...atMostWhole(maxUnavailable, `${at}.maxUnavailable`)];
+    }
+    default:
+      return [invalidValue(path, type, "must be 'RollingUpdate' or 'OnDelete'")];
+  }
+}
+
+function specErrors(spec: StatefulSetSpec): FieldError[] {
+  const { podManagementPolicy: policy, persistentVolumeClaimRetentionPolicy: kept, template } = spec;
+  const errors: FieldError[] = [];
+  if (!policy) errors.push(required("spec.podManagementPolicy"));
+  else if (policy !== "OrderedReady" && policy !== "Parallel") errors.push(invalidValue("spec.podManagementPolicy", policy, "must be 'OrderedReady' or 'Parallel'"));
+  errors.push(...updateErrors(spec.updateStrategy, "spec.updateStrategy"));
+  if (kept) {
+    const at = "spec.persistentVolumeClaimRetentionPolicy";
+    errors.push(...supported(kept.whenDeleted, `${at}.whenDeleted`, ["Retain", "Delete"]), ...supported(kept.whenScaled, `${at}.whenScaled`, ["Retain", "Delete"]));
+  }
+  errors.push(
+    ...notNegative(spec.replicas, "spec.replicas"),
+    ...notNegative(spec.minReadySeconds, "spec.minReadySeconds"),
+    ...notNegative(spec.ordinals?.start, "spec.ordinals.start"),
+  );
+  // The claims bring volumes that the template does not have, so its pod cannot be checked on its own.
+  errors.push(
+    ...keeperErrors(spec, "spec", () => [
+      ...validateLabels(template.metadata.labels, "spec.template.labels"),
+      ...validateAnnotations(template.metadata.annotations, "spec.template.annotations"),
+    ]),
+  );
+  return [...errors, ...endlessErrors(template, "spec.template")];
+}
+
+const changeable = ["replicas", "template", "updateStrategy", "minReadySeconds", "ordinals", "persistentVolumeClaimRetentionPolicy"] as const;
+
+function fixedErrors(spec: StatefulSetSpec, old: StatefulSetSpec): FieldError[] {
+  const rest = (given: StatefulSetSpec): Record<string, unknown> => Object.fromEntries(Object.entries(given).filter(([key]) => !(changeable as readonly string[]).includes(key)));
+  return same(rest(spec), rest(old)) ? [] : [forbiddenField("spec", `updates to statefulset spec for fields other than ${changeable.join(", ")} are forbidden`)];
+}
+
+/** How pods are updated past a number that may be unavailable is not offered yet. */
+function dropUnavailable({ spec }: StatefulSet, old?: StatefulSet): void {
+  if (spec.updateStrategy.rollingUpdate && old?.spec.updateStrategy.rollingUpdate?.maxUnavailable === undefined) delete spec.updateStrategy.rollingUpdate.maxUnavailable;
+}
+
+export const statefulSet = strategy<StatefulSet>({
+  resource: "statefulsets",
+  singular: "statefulset",
+  shortNames: ["sts"],
+  categories: ["all"],
+  scope: "Namespaced",
+  hub: StatefulSet,
+  generation: true,
+  status: "cleared",
+  validateName: dnsLabel,
+  defaults,
+  prepareForCreate: (obj) => {
+    obj.status = { replicas: 0, availableReplicas: 0 };
+    dropUnavailable(obj);
+  },
+  prepareForUpdate: dropUnavailable,
+  validate: ({ spec }) => specErrors(spec),
+  validateUpdate: ({ spec }, { spec: old }) => [...specErrors(spec), ...fixedErrors(spec, old)],
+  warnings: ({ spec }, old, about) => podTemplateWarnings(spec.template, old?.spec.template, "spec.template", about),
+  subresources: {
+    status: statusPart(({ status }, { status: old }) => {
+      const parts = ["readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"];
+      return [
+        ...counterErrors(status, ["replicas", ...parts, "observedGeneration", "collisionCount"]),
+        ...shareErrors(status, parts),
+        ...notDecremented(status.collisionCount, old.collisionCount, "status.collisionCount"),
+      ];
+    }),
+  },
+  columns: [
+    nameColumn,
+    { name: "Ready", type: "string", doc: "Pods that are ready, and wanted.", cell: ({ spec, status }: StatefulSet) => `${status.readyReplicas ?? 0}/${spec.replicas ?? 0}` },
+    ageColumn,
+    ...podColumns,
+  ],
+});

@@ -1,0 +1,77 @@
+// For tests of strategies: runs the hooks over plain objects in the order in which a request does.
+import type { FieldError } from "#base";
+import { type DialectName, dialects } from "#dialect";
+import { applyDefaults, fromJsonValue } from "#schema";
+import type { ApiObject, Circumstances, Strategy } from "../strategy.ts";
+
+export interface Tried {
+  readonly object: Record<string, unknown>;
+  /** `Invalid spec.replicas`, sorted. */
+  readonly causes: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+export const now = new Date("2024-05-06T07:08:09Z");
+
+export function circumstancesOf(strategy: Strategy, dialect: DialectName = "orch"): Circumstances {
+  return {
+    dialect: dialects[dialect],
+    now,
+    user: "tester",
+    dryRun: false,
+    served: strategy.served?.[0] ?? { schema: strategy.hub },
+    settings: { allowPrivileged: false, eventTtlSeconds: 3600 },
+  };
+}
+
+export const causesOf = (errors: readonly FieldError[]): string[] => errors.map(({ type, field }) => `${type.replace("FieldValue", "")} ${field}`).toSorted();
+
+/** The object as a server would have it after decoding and defaulting. */
+export function defaulted(strategy: Strategy, sent: object, dialect: DialectName = "orch"): ApiObject {
+  const decoded = fromJsonValue(strategy.hub, { metadata: {}, ...structuredClone(sent) }).value as unknown as ApiObject;
+  applyDefaults(strategy.hub, decoded as never);
+  strategy.defaults?.(decoded, circumstancesOf(strategy, dialect));
+  return decoded;
+}
+
+export function tryCreate(strategy: Strategy, sent: object, dialect: DialectName = "orch"): Tried {
+  const about = circumstancesOf(strategy, dialect);
+  const object = defaulted(strategy, sent, dialect);
+  if (strategy.status === "cleared") delete (object as unknown as Record<string, unknown>)["status"];
+  strategy.prepareForCreate?.(object, about);
+  return {
+    object: object as unknown as Record<string, unknown>,
+    causes: causesOf(strategy.validate?.(object, about) ?? []),
+    warnings: strategy.warnings?.(object, undefined, about) ?? [],
+  };
+}
+
+/** Creates the first and replaces it with the second. */
+export function tryUpdate(strategy: Strategy, before: object, after: object, dialect: DialectName = "orch"): Tried {
+  const about = circumstancesOf(strategy, dialect);
+  const old = tryCreate(strategy, before, dialect).object as unknown as ApiObject;
+  const object = defaulted(strategy, after, dialect);
+  if (strategy.status) (object as unknown as Record<string, unknown>)["status"] = structuredClone((old as unknown as Record<string, unknown>)["status"]);
+  strategy.prepareForUpdate?.(object, structuredClone(old), about);
+  return {
+    object: object as unknown as Record<string, unknown>,
+    causes: causesOf(strategy.validateUpdate ? strategy.validateUpdate(object, old, about) : (strategy.validate?.(object, about) ?? [])),
+    warnings: strategy.warnings?.(object, old, about) ?? [],
+  };
+}
+
+/** Creates the first and sends the second to a subresource. */
+export function tryPart(strategy: Strategy, part: string, before: object, sent: object): Tried {
+  const about = circumstancesOf(strategy);
+  const old = tryCreate(strategy, before).object as unknown as ApiObject;
+  const subresource = strategy.subresources![part]!;
+  const object = subresource.merge({ ...structuredClone(old), ...sent }, old, about);
+  return { object: object as unknown as Record<string, unknown>, causes: causesOf(subresource.validate?.(object, old, about) ?? []), warnings: [] };
+}
+
+/** The row that a table shows. */
+export const cellsOf = (strategy: Strategy, sent: object): unknown[] => {
+  const object = tryCreate(strategy, sent).object as unknown as ApiObject;
+  Object.assign(object, "status" in sent ? { status: sent.status } : {});
+  return (strategy.columns ?? []).map((column) => column.cell(object, now));
+};

@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { controllerRevision } from "./controller-revision.ts";
+import { daemonSet } from "./daemon-set.ts";
+import { deployment, replicaSet } from "./deployment.ts";
+import { podDisruptionBudget } from "./disruption-budget.ts";
+import { podTemplate, replicationController } from "./replication-controller.ts";
+import { statefulSet } from "./stateful-set.ts";
+import { cellsOf, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
+
+const pod = { containers: [{ name: "c", image: "i:1" }] };
+const template = { metadata: { labels: { a: "b" } }, spec: pod };
+const selector = { matchLabels: { a: "b" } };
+const spec = { selector, template };
+const metadata = { name: "x", namespace: "n" };
+type Sent = Record<string, unknown>;
+
+const refused: [name: string, strategy: typeof deployment, spec: Sent, causes: string[]][] = [
+  ["a deployment needs a selector", deployment, { template }, ["Invalid spec.template.metadata.labels", "Required spec.selector"]],
+  ["a deployment needs a selector that says something", deployment, { template, selector: {} }, ["Invalid spec.selector"]],
+  [
+    "selectors that cannot be used are refused",
+    deployment,
+    {
+      template,
+      selector: {
+        matchExpressions: [
+          { key: "a", operator: "Near", values: ["b"] },
+          { key: "a", operator: "In" },
+          { key: "a", operator: "Exists", values: ["x"] },
+        ],
+      },
+    },
+    [
+      "Forbidden spec.selector.matchExpressions[2].values",
+      "Invalid spec.selector",
+      "Invalid spec.selector.matchExpressions[0].operator",
+      "Required spec.selector.matchExpressions[1].values",
+    ],
+  ],
+  [
+    "numbers are not negative",
+    deployment,
+    { ...spec, replicas: -1, minReadySeconds: -1, revisionHistoryLimit: -1, progressDeadlineSeconds: 0 },
+    ["Invalid spec.minReadySeconds", "Invalid spec.replicas", "Invalid spec.revisionHistoryLimit"],
+  ],
+  ["the deadline is beyond the time to be ready", deployment, { ...spec, minReadySeconds: 600 }, ["Invalid spec.progressDeadlineSeconds"]],
+  ["recreation has no rolling settings", deployment, { ...spec, strategy: { type: "Recreate", rollingUpdate: { maxSurge: 1 } } }, ["Forbidden spec.strategy.rollingUpdate"]],
+  [
+    "a rollout must be able to move",
+    deployment,
+    { ...spec, strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: "0%" } } },
+    ["Invalid spec.strategy.rollingUpdate.maxUnavailable"],
+  ],
+  ["no more than all may be missing", deployment, { ...spec, strategy: { rollingUpdate: { maxUnavailable: "101%" } } }, ["Invalid spec.strategy.rollingUpdate.maxUnavailable"]],
+  ["an unknown way to roll out is refused", deployment, { ...spec, strategy: { type: "Odd" } }, ["NotSupported spec.strategy"]],
+  [
+    "pods that end are refused",
+    deployment,
+    { ...spec, template: { ...template, spec: { ...pod, restartPolicy: "Never", activeDeadlineSeconds: 1 } } },
+    ["Forbidden spec.template.spec.activeDeadlineSeconds", "NotSupported spec.template.spec.restartPolicy"],
+  ],
+  ["a pod needs containers", deployment, { selector, template: { ...template, spec: { containers: [] } } }, ["Required spec.template.spec.containers"]],
+  [
+    "containers have names of their own and images",
+    replicaSet,
+    { selector, template: { ...template, spec: { containers: [{ name: "c", image: "i" }, { name: "c" }] } } },
+    ["Duplicate spec.template.spec.containers[1].name", "Required spec.template.spec.containers[1].image"],
+  ],
+  [
+    "policies of stateful sets are known",
+    statefulSet,
+    { ...spec, podManagementPolicy: "Odd", updateStrategy: { type: "Odd" } },
+    ["Invalid spec.podManagementPolicy", "Invalid spec.updateStrategy"],
+  ],
+  ["a stateful set needs a template", statefulSet, { selector }, ["Invalid spec.template.metadata.labels"]],
+  [
+    "updates on deletion do not roll",
+    statefulSet,
+    { ...spec, updateStrategy: { type: "OnDelete", rollingUpdate: { partition: 1 } } },
+    ["Invalid spec.updateStrategy.rollingUpdate"],
+  ],
+  [
+    "daemons must be able to be replaced",
+    daemonSet,
+    { selector, template: { ...template, spec: { ...pod, restartPolicy: "Never" } }, updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } },
+    ["NotSupported spec.template.spec.restartPolicy", "Required spec.updateStrategy.rollingUpdate.maxUnavailable"],
+  ],
+  [
+    "daemons surge or give way, not both",
+    daemonSet,
+    { ...spec, updateStrategy: { rollingUpdate: { maxUnavailable: 1, maxSurge: 1 } } },
+    ["Invalid spec.updateStrategy.rollingUpdate.maxSurge"],
+  ],
+  ["a controller needs a template and a selector", replicationController, {}, ["Required spec.selector", "Required spec.template"]],
+  ["a controller's selector matches its template", replicationController, { selector: { x: "y" }, template }, ["Invalid spec.template.metadata.labels"]],
+  ["a budget says one of two numbers", podDisruptionBudget, { minAvailable: 1, maxUnavailable: 1 }, ["Invalid spec"]],
+  ["a budget may say none", podDisruptionBudget, { selector: {} }, []],
+  ["a budget has at most all pods", podDisruptionBudget, { maxUnavailable: "150%" }, ["Invalid spec.maxUnavailable"]],
+  ["a budget is not negative", podDisruptionBudget, { minAvailable: -1 }, ["Invalid spec.minAvailable"]],
+  ["a budget's policy is known", podDisruptionBudget, { unhealthyPodEvictionPolicy: "Odd" }, ["NotSupported spec.unhealthyPodEvictionPolicy"]],
+];
+for (const [name, strategy, sent, causes] of refused) test(name, () => assert.deepEqual(tryCreate(strategy, { metadata, spec: sent }).causes, causes));
+
+const changed: [name: string, strategy: typeof deployment, before: Sent, after: Sent, causes: string[]][] = [
+  ["a deployment's selector stays", deployment, spec, { ...spec, selector: { matchLabels: { z: "z" } } }, ["Invalid spec.selector", "Invalid spec.template.metadata.labels"]],
+  [
+    "a daemon set's selector stays, and its faults are said twice",
+    daemonSet,
+    spec,
+    { ...spec, selector: { matchLabels: { z: "y" } } },
+    ["Invalid spec.selector", "Invalid spec.template.metadata.labels", "Invalid spec.template.metadata.labels"],
+  ],
+  ["the service of a stateful set stays", statefulSet, { ...spec, serviceName: "s" }, { ...spec, serviceName: "z" }, ["Forbidden spec"]],
+  ["the order of a stateful set stays", statefulSet, spec, { ...spec, podManagementPolicy: "Parallel" }, ["Forbidden spec"]],
+  [
+    "size and template of a stateful set may change",
+    statefulSet,
+    spec,
+    { ...spec, replicas: 3, template: { ...template, spec: { containers: [{ name: "c", image: "i:2" }] } } },
+    [],
+  ],
+];
+for (const [name, strategy, before, after, causes] of changed) {
+  test(name, () => assert.deepEqual(tryUpdate(strategy, { metadata, spec: before }, { metadata, spec: after }).causes, causes));
+}
+
+const statuses: [name: string, strategy: typeof deployment, status: Sent, causes: string[]][] = [
+  ["no more pods are ready than there are", statefulSet, { replicas: 1, readyReplicas: 2, currentReplicas: 1 }, ["Invalid status.readyReplicas"]],
+  [
+    "counters of daemons are not negative",
+    daemonSet,
+    { currentNumberScheduled: 1, numberMisscheduled: 0, desiredNumberScheduled: 1, numberReady: -1 },
+    ["Invalid status.numberReady"],
+  ],
+  ["no more pods are available than ready", deployment, { replicas: 3, readyReplicas: 1, availableReplicas: 2 }, ["Invalid status.availableReplicas"]],
+  ["collisions are never uncounted", deployment, { collisionCount: -1 }, ["Invalid status.collisionCount"]],
+];
+for (const [name, strategy, status, causes] of statuses) test(name, () => assert.deepEqual(tryPart(strategy, "status", { metadata, spec }, { status }).causes, causes));
+
+test("a budget counts up from nothing", () => {
+  const { causes } = tryPart(podDisruptionBudget, "status", { metadata, spec: {} }, { status: { disruptionsAllowed: -1 } });
+  assert.deepEqual(causes, ["Invalid status.disruptionsAllowed"]);
+});
+
+const specOf = (strategy: typeof deployment, sent: Sent): Sent => tryCreate(strategy, { metadata, spec: sent }).object["spec"] as Sent;
+
+test("what depends on other fields is filled in", () => {
+  assert.deepEqual(specOf(deployment, { ...spec, strategy: { rollingUpdate: { maxSurge: 3 } } })["strategy"], {
+    type: "RollingUpdate",
+    rollingUpdate: { maxSurge: 3, maxUnavailable: "25%" },
+  });
+  assert.deepEqual(specOf(deployment, { ...spec, strategy: { type: "Recreate" } })["strategy"], { type: "Recreate" });
+  assert.deepEqual(specOf(statefulSet, spec)["updateStrategy"], { type: "RollingUpdate", rollingUpdate: { partition: 0 } });
+  assert.deepEqual(specOf(statefulSet, { ...spec, updateStrategy: { type: "RollingUpdate" } })["updateStrategy"], { type: "RollingUpdate" });
+  assert.deepEqual(specOf(statefulSet, spec)["persistentVolumeClaimRetentionPolicy"], { whenDeleted: "Retain", whenScaled: "Retain" });
+  assert.deepEqual(specOf(daemonSet, spec)["updateStrategy"], { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 1, maxSurge: 0 } });
+  assert.deepEqual(specOf(daemonSet, { ...spec, updateStrategy: { type: "OnDelete" } })["updateStrategy"], { type: "OnDelete" });
+  assert.deepEqual(specOf(replicationController, { template })["selector"], { a: "b" });
+});
+
+const images: [image: string, policy: string][] = [
+  ["i", "Always"],
+  ["i:latest", "Always"],
+  ["host:5000/i", "Always"],
+  ["i:1", "IfNotPresent"],
+  ["host:5000/i:1", "IfNotPresent"],
+  ["i@sha256:00", "IfNotPresent"],
+];
+for (const [image, policy] of images) {
+  test(`image ${image} is pulled ${policy}`, () => {
+    const { object } = tryCreate(podTemplate, { metadata, template: { spec: { containers: [{ name: "c", image }] } } });
+    assert.equal((object["template"] as { spec: { containers: { imagePullPolicy: string }[] } }).spec.containers[0]!.imagePullPolicy, policy);
+  });
+}
+
+const generationOf = ({ object }: { object: Sent }): unknown => (object["metadata"] as { annotations: Sent }).annotations["deprecated.daemonset.template.generation"];
+
+test("daemon sets count changes of their template", () => {
+  assert.equal(generationOf(tryCreate(daemonSet, { metadata, spec })), "1");
+  assert.equal(generationOf(tryUpdate(daemonSet, { metadata, spec }, { metadata, spec: { ...spec, minReadySeconds: 1 } })), "1");
+  assert.equal(
+    generationOf(tryUpdate(daemonSet, { metadata, spec }, { metadata, spec: { ...spec, template: { ...template, spec: { containers: [{ name: "c", image: "i:2" }] } } } })),
+    "2",
+  );
+});
+
+test("the picture in a revision never changes", () => {
+  const before = { metadata, revision: 1, data: { x: 1 } };
+  assert.deepEqual(tryUpdate(controllerRevision, before, { ...before, data: { x: 2 } }).causes, ["Invalid data"]);
+  assert.deepEqual(tryUpdate(controllerRevision, before, { ...before, revision: 2 }).causes, []);
+  assert.deepEqual(tryCreate(controllerRevision, { metadata, revision: -1 }).causes, ["Invalid revision", "Required data"]);
+});
+
+test("long names are warned of", () => {
+  assert.equal(tryCreate(deployment, { metadata: { name: "a.b" }, spec }).warnings.length, 1);
+  assert.deepEqual(tryCreate(deployment, { metadata, spec }).warnings, []);
+});
+
+test("tables show how far workloads have come", () => {
+  assert.deepEqual(cellsOf(deployment, { metadata, spec: { ...spec, replicas: 5 }, status: { readyReplicas: 3, updatedReplicas: 2 } }), [
+    "x",
+    "3/5",
+    2,
+    0,
+    "<unknown>",
+    "c",
+    "i:1",
+    "a=b",
+  ]);
+  assert.deepEqual(cellsOf(daemonSet, { metadata, spec }), ["x", 0, 0, 0, 0, 0, "<none>", "<unknown>", "c", "i:1", "a=b"]);
+  assert.deepEqual(cellsOf(statefulSet, { metadata, spec }), ["x", "0/1", "<unknown>", "c", "i:1"]);
+  assert.deepEqual(cellsOf(podDisruptionBudget, { metadata, spec: { minAvailable: 2 } }), ["x", "2", "N/A", 0, "<unknown>"]);
+  const owner = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "u", controller: true };
+  assert.deepEqual(cellsOf(controllerRevision, { metadata: { ...metadata, ownerReferences: [owner] }, revision: 7 }), ["x", "statefulset.apps/web", 7, "<unknown>"]);
+});
