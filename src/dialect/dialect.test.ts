@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { annotationName, apiVersionOf, componentName, componentUser, dialectArgument, dialectNamed, dialects, groupFrom, groupName, labelName } from "./index.ts";
+import { annotationName, apiVersionOf, componentName, chosenDialect, componentUser, dialectArgument, dialectNamed, dialects, groupFrom, groupName, labelName } from "./index.ts";
 
 const { orch, kubernetes } = dialects;
 
@@ -94,4 +94,10 @@ test("only the two dialects have a name", () => {
   assert.equal(dialectNamed("orch"), orch);
   assert.equal(dialectNamed("kubernetes"), kubernetes);
   assert.equal(dialectNamed("constructor"), undefined);
+});
+
+test("a command line chooses a dialect, orch by itself, and no other", () => {
+  assert.deepEqual(chosenDialect([]), { dialect: orch });
+  assert.deepEqual(chosenDialect(["--dialect=kubernetes"]), { dialect: kubernetes });
+  assert.deepEqual(chosenDialect(["--dialect", "klingon"]), { problem: "--dialect=klingon: must be orch or kubernetes" });
 });

@@ -19,3 +19,10 @@ export function dialectArgument(argv: readonly string[]): string | undefined {
   }
   return found;
 }
+
+/** The dialect that a command line asks for, orch unless told otherwise; or what is wrong with the asking. */
+export function chosenDialect(argv: readonly string[]): { readonly dialect: Dialect } | { readonly problem: string } {
+  const name = dialectArgument(argv) ?? orch.name;
+  const dialect = dialectNamed(name);
+  return dialect ? { dialect } : { problem: `--dialect=${name}: must be ${Object.keys(dialects).join(" or ")}` };
+}

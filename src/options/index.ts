@@ -4,6 +4,7 @@ export { type ConfigEntry, type ConfigFile, type ConfigNode, nodeWithin, parseCo
 export { type Gates, type GivenGates, featureGates, resolveGates, stageGates } from "./gates.ts";
 export { defaultText, description, helpText, terminalWidth, wrap } from "./help.ts";
 export { knownGates } from "./known-gates.ts";
+export { type LogSettings, logFrom } from "./log-settings.ts";
 export { type MapOptions, headers, listOf, mapOf, onceListOf, pairs, repeated, splitCommas, strings, struct } from "./list-type.ts";
 export { hint, nearest } from "./nearest.ts";
 export { type Cidr, type PortRange, cidr, cidrs, ip, parseCidr, portRange, url } from "./net-type.ts";
@@ -50,6 +51,6 @@ export {
 } from "./option-type.ts";
 export { type ReferencePage, renderReference } from "./reference.ts";
 export { Refusal, within } from "./refusal.ts";
-export { problemText, provenanceText, settledTable } from "./report.ts";
+export { type Answering, answerOperator, problemText, provenanceText, settledTable } from "./report.ts";
 export { type Provenance, type Settled, type Sources, flagNames, settle } from "./settle.ts";
 export { configOf, configText, migratedConfig } from "./write-config.ts";

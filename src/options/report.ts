@@ -1,5 +1,6 @@
 // What the operator reads when settings are wrong, and where each value came from when they ask.
 
+import { helpText } from "./help.ts";
 import type { OptionSet } from "./option.ts";
 import type { Provenance, Settled } from "./settle.ts";
 
@@ -7,6 +8,24 @@ import type { Provenance, Settled } from "./settle.ts";
 export function problemText(set: OptionSet, errors: readonly string[]): string {
   const count = errors.length === 1 ? "one setting is" : `${errors.length} settings are`;
   return `${errors.map((line) => `error: ${line}\n`).join("")}${set.program} did not start: ${count} wrong (see ${set.program} --help)\n`;
+}
+
+export interface Answering {
+  readonly version: string;
+  readonly width: number;
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+}
+
+/** Answers what can be answered without starting: help, version, wrong settings. The exit code, or undefined to go on. */
+export function answerOperator(set: OptionSet, settled: Settled<object>, { version, width, out, err }: Answering): number | undefined {
+  if (settled.asked === "help") out(helpText(set, { width }));
+  if (settled.asked === "version") out(`${version}\n`);
+  if (settled.asked) return 0;
+  for (const warning of settled.warnings) err(`${warning}\n`);
+  if (settled.errors.length === 0) return undefined;
+  err(problemText(set, settled.errors));
+  return 1;
 }
 
 /** `default`, `file config.yaml:12`, `flag --max-pods`. */

@@ -77,7 +77,8 @@ export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly st
   for (const option of all) {
     if (!failed.has(option.name)) checkOne(option);
   }
-  for (const check of set.checks) runCheck(check);
+  // What a file that cannot be read would have said is not known: what does not go together then, neither.
+  if (files.every(({ root }) => root !== undefined)) for (const check of set.checks) runCheck(check);
   return done();
 
   function done(): Settled<SettingsOf<O>> {

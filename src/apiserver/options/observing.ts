@@ -48,19 +48,30 @@ const metricLabels: OptionType<Readonly<Record<string, readonly string[]>>> = {
       .join(";"),
 };
 
+const noProvider = "no cloud provider is built in";
+const externalOnly = (value: string): string | undefined => (value === "" || value === "external" ? undefined : `${noProvider}; external is for one that runs outside`);
+
 export const previousMinorVersion = "1.26";
 
 export const observingSection = (dialect: Dialect) =>
   section("Cloud, metrics and logging", [
-    option({ flag: "cloud-provider", type: text, default: "", doc: "Cloud provider; empty for none, external for one that runs outside this process." }),
-    option({ flag: "cloud-config", type: file, default: "", readable: true, doc: "Configuration file of the cloud provider; empty for none." }),
+    option({ flag: "cloud-provider", type: text, default: "", check: externalOnly, doc: "Cloud provider; empty for none, external for one that runs outside this process." }),
+    option({ flag: "cloud-config", type: file, default: "", readable: true, notYet: noProvider, doc: "Configuration file of the cloud provider; empty for none." }),
     option({
       flag: "cloud-provider-vendor-l7lb-src-cidrs",
       type: cidrs,
       default: ["130.211.0.0/22", "35.191.0.0/16"],
+      notYet: noProvider,
       doc: "Address ranges that one vendor's firewall opens for layer-7 load balancers and their health checks.",
     }),
-    option({ flag: "vendor-container-registry-config", type: file, default: "", readable: true, doc: "Configuration file of one vendor's container registry." }),
+    option({
+      flag: "vendor-container-registry-config",
+      type: file,
+      default: "",
+      readable: true,
+      notYet: noProvider,
+      doc: "Configuration file of one vendor's container registry.",
+    }),
     option({
       flag: "allow-metric-labels",
       type: metricLabels,

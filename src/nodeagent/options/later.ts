@@ -10,6 +10,7 @@ export const later = {
   collection: "container and image collection come with a later release",
   shutdown: "graceful node shutdown comes with a later release",
   swap: "swap for pods comes with a later release",
+  cloud: "no cloud provider is built in",
   tracing: "tracing comes with a later release",
 } as const;
 

@@ -14,7 +14,6 @@ import {
   nanoseconds,
   oneOf,
   option,
-  quantity,
   section,
   text,
   verboseModules,
@@ -22,7 +21,7 @@ import {
   versionOption,
 } from "#options";
 import { inFile, later } from "./later.ts";
-import { tracing } from "./types.ts";
+import { bufferSize, tracing } from "./types.ts";
 
 export const loggingSection = (dialect: Dialect) => {
   const moved = <const C extends string>(config: C) => ({ config, deprecated: inFile(config, dialect) });
@@ -56,7 +55,7 @@ export const loggingSection = (dialect: Dialect) => {
     option({
       flag: "log-json-info-buffer-size",
       ...moved("logging.options.json.infoBufferSize"),
-      type: quantity,
+      type: bufferSize,
       default: "0",
       defaultText: "0",
       gate: "LoggingAlphaOptions",

@@ -1,0 +1,185 @@
+// orch config: check a configuration, explain a setting, turn a command line into a file.
+
+import { basename } from "node:path";
+import { type Dialect, chosenDialect } from "#dialect";
+import {
+  type AnyOption,
+  type OptionSet,
+  type Settled,
+  defaultText,
+  description,
+  hint,
+  migratedConfig,
+  nearest,
+  problemText,
+  readConfigFile,
+  settle,
+  settledTable,
+  wrap,
+} from "#options";
+
+export interface ConfigOutput {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+}
+type Values = Settled<Readonly<Record<string, unknown>>>;
+
+interface Program {
+  readonly set: OptionSet;
+  settle(argv: readonly string[], purpose: "start" | "look"): Promise<Values>;
+}
+
+const usage = `Usage:
+  orch config check FILE...                    Check configuration files of the node agent.
+  orch config check -- PROGRAM [flags]         Check a whole command line as its start would.
+  orch config explain NAME...                  Tell what a flag or a field of the file means.
+  orch config explain -- PROGRAM [flags]       Tell every setting, its value and where that came from.
+  orch config migrate -- nodeagent [flags]     Print the configuration file that means the same as these flags.
+
+PROGRAM is orch-apiserver or nodeagent. --dialect is read anywhere.
+`;
+
+const standard: ConfigOutput = { out: (text) => void process.stdout.write(text), err: (text) => void process.stderr.write(text) };
+
+/** Runs `orch config …`; resolves to the exit code. */
+export async function configCommand(argv: readonly string[], output: ConfigOutput = standard): Promise<number> {
+  const cut = argv.indexOf("--");
+  const words = (cut < 0 ? argv : argv.slice(0, cut)).filter((word) => !word.startsWith("--dialect"));
+  const [program, ...flags] = cut < 0 ? [] : argv.slice(cut + 1);
+  const choice = chosenDialect([...argv.slice(0, cut < 0 ? undefined : cut), ...flags]);
+  const [verb, ...names] = words;
+  if (verb === undefined || verb === "help" || words.includes("-h") || words.includes("--help")) {
+    (verb === undefined ? output.err : output.out)(usage);
+    return verb === undefined ? 1 : 0;
+  }
+  if ("problem" in choice) return fail(output, choice.problem);
+  const { dialect } = choice;
+  switch (verb) {
+    case "check":
+      if (program !== undefined) return checkCommandLine(dialect, program, flags, output);
+      return names.length > 0 ? checkFiles(dialect, names, output) : fail(output, "say which file to check, or a command line after --");
+    case "explain":
+      if (program !== undefined) return explainCommandLine(dialect, program, flags, output);
+      return names.length > 0 ? explainNames(dialect, names, output) : fail(output, "say which setting to explain, or a command line after --");
+    case "migrate":
+      return program === undefined ? fail(output, "say which command line to migrate, after --") : migrate(dialect, program, flags, output);
+    default:
+      return fail(output, `there is no orch config ${verb}${hint(verb, ["check", "explain", "migrate"])}`);
+  }
+}
+
+function fail(output: ConfigOutput, message: string): number {
+  output.err(`error: ${message}\n\n${usage}`);
+  return 1;
+}
+
+/** The programs whose settings we know, by their own name and by the dialect's. */
+async function programNamed(name: string, dialect: Dialect): Promise<Program | undefined> {
+  const called = basename(name);
+  if (called === "nodeagent" || called === dialect.cli.agent) {
+    const { nodeagentOptions, settleNodeagent } = await import("#nodeagent");
+    return { set: nodeagentOptions(dialect), settle: (argv, purpose) => settleNodeagent(dialect, argv, { purpose }) };
+  }
+  if (called === "orch-apiserver" || called === dialect.cli.apiServer) {
+    const { apiserverOptions } = await import("#apiserver");
+    const set = apiserverOptions(dialect);
+    return { set, settle: (argv, purpose) => Promise.resolve(settle(set, argv, { purpose })) };
+  }
+  return undefined;
+}
+
+async function withProgram(dialect: Dialect, name: string, output: ConfigOutput, run: (program: Program) => Promise<number>): Promise<number> {
+  const program = await programNamed(name, dialect);
+  return program ? run(program) : fail(output, `${JSON.stringify(name)} is no program of ours; known are orch-apiserver and nodeagent`);
+}
+
+function tell(program: Program, settled: Values, output: ConfigOutput): boolean {
+  for (const warning of settled.warnings) output.err(`${warning}\n`);
+  if (settled.errors.length > 0) output.err(problemText(program.set, settled.errors));
+  return settled.errors.length === 0;
+}
+
+const checkCommandLine = (dialect: Dialect, name: string, flags: readonly string[], output: ConfigOutput): Promise<number> =>
+  withProgram(dialect, name, output, async (program) => {
+    const good = tell(program, await program.settle(flags, "start"), output);
+    if (good) output.out("all settings are good\n");
+    return good ? 0 : 1;
+  });
+
+async function checkFiles(dialect: Dialect, paths: readonly string[], output: ConfigOutput): Promise<number> {
+  const program = (await programNamed("nodeagent", dialect))!;
+  const files = await Promise.all(paths.map((path) => readConfigFile(path)));
+  const settled = settle(program.set, [], { files, purpose: "look" });
+  for (const warning of settled.warnings) output.err(`${warning}\n`);
+  for (const error of settled.errors) output.err(`error: ${error}\n`);
+  if (settled.errors.length === 0) output.out(`${paths.join(", ")}: all settings are good\n`);
+  return settled.errors.length === 0 ? 0 : 1;
+}
+
+const explainCommandLine = (dialect: Dialect, name: string, flags: readonly string[], output: ConfigOutput): Promise<number> =>
+  withProgram(dialect, name, output, async (program) => {
+    const settled = await program.settle(flags, "look");
+    const good = tell(program, settled, output);
+    output.out(settledTable(program.set, settled));
+    return good ? 0 : 1;
+  });
+
+async function explainNames(dialect: Dialect, names: readonly string[], output: ConfigOutput): Promise<number> {
+  const programs = [(await programNamed("orch-apiserver", dialect))!, (await programNamed("nodeagent", dialect))!];
+  let code = 0;
+  for (const name of names) {
+    const wanted = name.replace(/^--?/, "").replaceAll("_", "-").split("=", 1)[0]!;
+    const found = programs.flatMap(({ set }) =>
+      optionsOf(set)
+        .filter((option) => spellings(set, option).includes(wanted))
+        .map((option) => explanation(set, option)),
+    );
+    if (found.length > 0) output.out(found.join("\n"));
+    else {
+      const close = nearest(
+        wanted,
+        programs.flatMap(({ set }) => optionsOf(set).flatMap((option) => spellings(set, option))),
+      );
+      output.err(`error: ${JSON.stringify(name)} is no setting${close ? `; did you mean ${close}?` : ""}\n`);
+      code = 1;
+    }
+  }
+  return code;
+}
+
+const optionsOf = (set: OptionSet): readonly AnyOption[] => set.sections.flatMap(({ options }) => options);
+const spellings = (set: OptionSet, option: AnyOption): string[] => [
+  ...(option.flag ? [option.flag, set.dialect.spelling.flag(option.flag), ...(option.aliases ?? [])] : []),
+  ...(option.config ? [option.config, set.dialect.spelling.field(option.config)] : []),
+];
+
+function explanation(set: OptionSet, option: AnyOption): string {
+  const rows: [string, string][] = [
+    ["program", set.program],
+    ...(option.flag ? [["flag", `--${option.flag}${option.short ? `, -${option.short}` : ""}`] as [string, string]] : []),
+    ...(option.config ? [["field", set.dialect.spelling.field(option.config)] as [string, string]] : []),
+    ["type", option.type.name || "bool"],
+    [
+      "default",
+      option.legacyDefault === undefined
+        ? defaultText(option) || "none"
+        : `${option.type.format(option.legacyDefault)} without a file, ${option.type.format(option.default)} with one`,
+    ],
+    ...(option.gate ? [["gate", set.dialect.spelling.word(option.gate)] as [string, string]] : []),
+  ];
+  const text = description(set, option).replace(/ \(default .*\)$/, "");
+  return `${rows.map(([label, value]) => `${label.padEnd(8)} ${value}\n`).join("")}${wrap(text, 100, 2).join("\n")}\n`;
+}
+
+const migrate = (dialect: Dialect, name: string, flags: readonly string[], output: ConfigOutput): Promise<number> =>
+  withProgram(dialect, name, output, async (program) => {
+    if (!program.set.file) return fail(output, `${program.set.program} has no configuration file`);
+    const settled = await program.settle(flags, "look");
+    if (settled.errors.length > 0) {
+      output.err(problemText(program.set, settled.errors));
+      return 1;
+    }
+    for (const warning of settled.warnings.filter((line) => !line.startsWith("Flag "))) output.err(`${warning}\n`);
+    output.out(await migratedConfig(program.set, settled));
+    return 0;
+  });

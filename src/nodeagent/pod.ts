@@ -1,0 +1,50 @@
+// Small facts about a pod that every part of the agent asks for.
+import type { Container, EphemeralContainer, ObjectReference, Pod } from "#api";
+import type { Dialect } from "#dialect";
+
+export const uidOf = (pod: Pod): string => pod.metadata.uid ?? "";
+export const nameOf = (pod: Pod): string => pod.metadata.name ?? "";
+export const namespaceOf = (pod: Pod): string => pod.metadata.namespace ?? "";
+/** `namespace/name`, for logs and maps. */
+export const keyOf = (pod: Pod): string => `${namespaceOf(pod)}/${nameOf(pod)}`;
+/** `name_namespace(uid)`, as messages to users write it. */
+export const longNameOf = (pod: Pod): string => `${nameOf(pod)}_${namespaceOf(pod)}(${uidOf(pod)})`;
+
+export const containersOf = (pod: Pod): readonly Container[] => pod.spec.containers ?? [];
+export const initContainersOf = (pod: Pod): readonly Container[] => pod.spec.initContainers ?? [];
+export const ephemeralContainersOf = (pod: Pod): readonly EphemeralContainer[] => pod.spec.ephemeralContainers ?? [];
+/** Init containers, containers, ephemeral containers. */
+export const everyContainerOf = (pod: Pod): readonly Container[] => [...initContainersOf(pod), ...containersOf(pod), ...ephemeralContainersOf(pod)];
+
+export const isHostNetwork = (pod: Pod): boolean => pod.spec.hostNetwork === true;
+export const isDeleted = (pod: Pod): boolean => Boolean(pod.metadata.deletionTimestamp);
+export const isFinished = (pod: Pod): boolean => pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
+
+/** Whether the pod came from a file or a URL and not from the API server. */
+export function isStatic(pod: Pod, { names }: Dialect): boolean {
+  const source = pod.metadata.annotations?.[names.annotations.configSource];
+  return source !== undefined && source !== "api";
+}
+/** Whether this object in the API server only mirrors a static pod. */
+export const isMirror = (pod: Pod, { names }: Dialect): boolean => pod.metadata.annotations?.[names.annotations.configMirror] !== undefined;
+
+/** What an event about the pod, or one of its containers, points at. */
+export function referenceTo(pod: Pod, container?: string): ObjectReference {
+  const field = container === undefined ? undefined : fieldPathOf(pod, container);
+  return {
+    kind: "Pod",
+    apiVersion: "v1",
+    namespace: namespaceOf(pod),
+    name: nameOf(pod),
+    uid: uidOf(pod),
+    ...(pod.metadata.resourceVersion && { resourceVersion: pod.metadata.resourceVersion }),
+    ...(field && { fieldPath: field }),
+  };
+}
+
+function fieldPathOf(pod: Pod, container: string): string | undefined {
+  if (containersOf(pod).some(({ name }) => name === container)) return `spec.containers{${container}}`;
+  if (initContainersOf(pod).some(({ name }) => name === container)) return `spec.initContainers{${container}}`;
+  if (ephemeralContainersOf(pod).some(({ name }) => name === container)) return `spec.ephemeralContainers{${container}}`;
+  return undefined;
+}

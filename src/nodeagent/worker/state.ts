@@ -1,0 +1,52 @@
+// Where a pod is in its life on this node, and what moves it on: forward only, and the time it is given to end only shrinks.
+import type { Pod } from "#api";
+import { isDeleted, isFinished } from "../pod.ts";
+
+export type Why =
+  | { readonly because: "deleted" }
+  | { readonly because: "finished" }
+  /** Nobody wants it any more: its source dropped it, or it was found running and never asked for. */
+  | { readonly because: "removed" }
+  /** Ended for the node's sake, or by its deadline; the status tells so. */
+  | { readonly because: "ended"; readonly reason: string; readonly message: string };
+
+export type WorkerState =
+  | { readonly at: "syncing"; readonly pod: Pod }
+  | { readonly at: "terminating"; readonly pod: Pod; readonly graceSeconds: number; readonly why: Why }
+  | { readonly at: "terminated"; readonly pod: Pod; readonly why: Why };
+
+export type WorkerEvent =
+  | { readonly type: "update"; readonly pod: Pod }
+  | { readonly type: "stop"; readonly why: Why; readonly graceSeconds?: number }
+  /** All its containers have ended. */
+  | { readonly type: "stopped" };
+
+const ordinaryGraceSeconds = 30;
+
+/** The seconds a pod has to end, from what it and its deletion say. Nothing is ended without a moment's notice. */
+export function graceOf(pod: Pod): number {
+  const asked = pod.metadata.deletionTimestamp ? pod.metadata.deletionGracePeriodSeconds : undefined;
+  return Math.max(1, Number(asked ?? pod.spec.terminationGracePeriodSeconds ?? ordinaryGraceSeconds));
+}
+
+export function next(state: WorkerState, event: WorkerEvent): WorkerState {
+  switch (state.at) {
+    case "syncing":
+      if (event.type === "update") return begin(event.pod);
+      if (event.type === "stop") return { at: "terminating", pod: state.pod, graceSeconds: Math.max(1, event.graceSeconds ?? graceOf(state.pod)), why: event.why };
+      return state;
+    case "terminating":
+      if (event.type === "update") return { ...state, pod: event.pod, graceSeconds: isDeleted(event.pod) ? Math.min(state.graceSeconds, graceOf(event.pod)) : state.graceSeconds };
+      if (event.type === "stop") return { ...state, graceSeconds: Math.min(state.graceSeconds, Math.max(1, event.graceSeconds ?? state.graceSeconds)) };
+      return { at: "terminated", pod: state.pod, why: state.why };
+    case "terminated":
+      return event.type === "update" ? { ...state, pod: event.pod } : state;
+  }
+}
+
+/** Where a pod stands that is seen for the first time. */
+export function begin(pod: Pod): WorkerState {
+  if (isDeleted(pod)) return { at: "terminating", pod, graceSeconds: graceOf(pod), why: { because: "deleted" } };
+  if (isFinished(pod)) return { at: "terminating", pod, graceSeconds: graceOf(pod), why: { because: "finished" } };
+  return { at: "syncing", pod };
+}

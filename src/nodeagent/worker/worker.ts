@@ -1,0 +1,113 @@
+// One worker per pod: events change its state at once, and one action at a time makes the world follow. Events of any number
+// collapse into the newest state, so there is no queue to overflow. What makes the current action pointless aborts it.
+import type { Clock, Log } from "#base";
+import { type WorkerEvent, type WorkerState, next } from "./state.ts";
+
+/** What an action leaves to be done: look again after so many milliseconds, or what comes of it. */
+export interface Done {
+  readonly againMilliseconds?: number;
+  readonly then?: WorkerEvent;
+}
+
+export interface WorkerOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Brings the world nearer to the state. Rejections are retried. */
+  readonly act: (state: WorkerState, signal: AbortSignal) => Promise<Done>;
+  /** Told when the state moves on. */
+  readonly moved?: (state: WorkerState, from: WorkerState) => void;
+}
+
+export interface Worker {
+  state(): WorkerState;
+  send(event: WorkerEvent): void;
+  /** Looks again, soon: something was observed. */
+  wake(): void;
+  /** Ends the worker where it is; resolves when its action has ended. */
+  close(): Promise<void>;
+}
+
+const firstRetryMilliseconds = 1000;
+const lastRetryMilliseconds = 10_000;
+
+export function worker(begin: WorkerState, { clock, log, act, moved }: WorkerOptions): Worker {
+  let state = begin;
+  let wanted = false;
+  let running: Promise<void> | undefined;
+  let current = new AbortController();
+  let cancelTimer: (() => void) | undefined;
+  let failures = 0;
+  let closed = false;
+
+  const send = (event: WorkerEvent): void => {
+    const from = state;
+    state = next(from, event);
+    if (state === from) return;
+    if (overtakes(from, state)) current.abort(new Overtaken());
+    if (state.at !== from.at) {
+      failures = 0;
+      moved?.(state, from);
+    }
+    wake();
+  };
+  const wake = (): void => {
+    if (closed) return;
+    wanted = true;
+    running ??= run();
+  };
+  const wakeAfter = (milliseconds: number): void => {
+    cancelTimer?.();
+    cancelTimer = clock.after(milliseconds, wake);
+  };
+
+  async function run(): Promise<void> {
+    // A turn later, so that whoever wakes many workers is done first.
+    await Promise.resolve();
+    while (wanted && !closed) {
+      wanted = false;
+      cancelTimer?.();
+      cancelTimer = undefined;
+      current = new AbortController();
+      const { signal } = current;
+      try {
+        const done = await act(state, signal);
+        failures = 0;
+        if (done.againMilliseconds !== undefined) wakeAfter(done.againMilliseconds);
+        if (done.then) send(done.then);
+      } catch (error) {
+        if (closed || signal.aborted) continue;
+        failures++;
+        log.verbose(2, "action on pod failed, will be tried again", { pod: state.pod.metadata.name, at: state.at, error: (error as Error).message });
+        wakeAfter(Math.min(firstRetryMilliseconds * 2 ** (failures - 1), lastRetryMilliseconds));
+      }
+    }
+    running = undefined;
+  }
+
+  return {
+    state: () => state,
+    send,
+    wake,
+    close: async () => {
+      closed = true;
+      cancelTimer?.();
+      current.abort(new Overtaken());
+      await running;
+    },
+  };
+}
+
+/** Thrown into an action that a newer message made pointless. */
+export class Overtaken extends Error {
+  override readonly name = "Overtaken";
+  constructor() {
+    super("a newer message overtook this action");
+  }
+}
+
+/** Whether what is being done for one state is pointless for the other. */
+function overtakes(from: WorkerState, to: WorkerState): boolean {
+  if (from.at !== to.at) return true;
+  if (from.at === "terminating" && to.at === "terminating") return to.graceSeconds < from.graceSeconds;
+  return from.at === "syncing" && JSON.stringify(from.pod.spec) !== JSON.stringify(to.pod.spec);
+}

@@ -1,0 +1,25 @@
+// The log that a program's settings ask for.
+
+import { type RootLog, type VerboseModule, createLog, logSink, parseQuantity, quantityValue } from "#base";
+
+export interface LogSettings {
+  readonly v: number;
+  readonly vmodule: readonly VerboseModule[];
+  /** Milliseconds. */
+  readonly logFlushFrequency: number;
+  readonly loggingFormat: "text" | "json";
+  readonly logJsonSplitStream?: boolean;
+  readonly logJsonInfoBufferSize?: string;
+}
+
+/** Text and JSON go to standard error; a split JSON log sends information, buffered if asked, to standard output. */
+export function logFrom(settings: LogSettings): RootLog {
+  const bufferBytes = Number(quantityValue(parseQuantity(settings.logJsonInfoBufferSize ?? "0")));
+  const split = settings.loggingFormat === "json" && settings.logJsonSplitStream === true;
+  return createLog({
+    verbosity: settings.v,
+    modules: settings.vmodule,
+    format: settings.loggingFormat,
+    ...(split && { infoSink: logSink({ descriptor: 1, bufferBytes, flushMilliseconds: settings.logFlushFrequency }) }),
+  });
+}
