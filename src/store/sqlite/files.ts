@@ -5,7 +5,8 @@
 //              meta   how far history was compacted
 //   lock.db    held locked while the store is open      holder   the pid that holds it, for people
 
-import { join } from "node:path";
+import { closeSync, openSync, statfsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { Revision } from "../store.ts";
 
@@ -46,4 +47,23 @@ export interface Fault {
 export function faultOf(error: unknown): Fault {
   const { errcode, message } = error as { errcode?: number; message?: string };
   return { code: errcode ?? 0, message: message ?? String(error) };
+}
+
+/** Whether the disk has room for the database to take in its whole log. */
+export function checkpointFits(file: string): boolean {
+  const log = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+  const { bavail, bsize } = statfsSync(dirname(file));
+  return bavail * bsize > log + (1 << 20);
+}
+
+/**
+ * Makes a file that only its owner can read, unless it is there. One that is there is not even opened: closing any
+ * handle to a file lets go of all locks that this process has on it.
+ */
+export function makePrivate(file: string): void {
+  try {
+    closeSync(openSync(file, "wx", 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }

@@ -24,7 +24,7 @@ import {
 } from "../store.ts";
 import type { Decided } from "./batch.ts";
 import { Commits } from "./commits.ts";
-import { firstRevision, pageBytes, storeFile } from "./files.ts";
+import { checkpointFits, firstRevision, makePrivate, pageBytes, storeFile } from "./files.ts";
 import { lockStore } from "./lock.ts";
 import { damageOf, Reader, type Row } from "./reader.ts";
 import { Recent } from "./recent.ts";
@@ -172,8 +172,11 @@ class SqliteStore implements Store {
     this.#feed.close();
     await this.#commits.close();
     await this.#compacting;
-    this.#reader.close();
+    // Whoever closes last folds the log in, if it can write. Where that does not fit, it must be the reader.
+    const fits = checkpointFits(storeFile(this.#dir));
+    if (fits) this.#reader.close();
     await this.#thread.close();
+    if (!fits) this.#reader.close();
     this.#unlock();
   }
 
@@ -312,7 +315,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   let reader: Reader | undefined;
   try {
     // Made here so that it, and the files SQLite makes beside it, are readable by their owner only.
-    closeSync(openSync(file, "a", 0o600));
+    makePrivate(file);
     thread = await WriterThread.start({ file, maxPages: options.maxBytes ? Math.max(16, Math.floor(options.maxBytes / pageBytes)) : 0 });
     flushDirectory(dir);
     reader = new Reader(file);

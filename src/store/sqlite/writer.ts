@@ -4,7 +4,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
 import type { Revision } from "../store.ts";
-import { applicationId, faultOf, type Fault, formatVersion, layout, pageBytes, rowSeal, valueSeal } from "./files.ts";
+import { applicationId, checkpointFits, faultOf, type Fault, formatVersion, layout, pageBytes, rowSeal, valueSeal } from "./files.ts";
 
 /** Changes for consecutive revisions from `first` on, and housekeeping that goes with them. */
 export interface Job {
@@ -49,7 +49,7 @@ function openDatabase({ file, maxPages }: WriterData): DatabaseSync {
   }
 }
 
-function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync): void {
+function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync, file: string): void {
   const addRow = db.prepare("INSERT INTO log VALUES (?, ?, ?, ?, ?, ?)");
   const addValue = db.prepare("INSERT INTO value VALUES (?, ?, ?)");
   const dropRow = db.prepare("DELETE FROM log WHERE revision = ?");
@@ -96,19 +96,17 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync): void {
     return { is: "done", pages: Number(pages.get()!["page_count"]), freePages: Number(freePages.get()!["freelist_count"]) };
   };
 
+  // Folding the log in makes the database grow before the log shrinks. On a disk too full for both it is left for
+  // later: the log has everything, and a half-grown database would only take the space that is left.
   const checkpoint = (kind: string): void => {
-    try {
-      db.exec(`PRAGMA wal_checkpoint(${kind})`);
-      sinceCheckpoint = 0;
-    } catch {
-      // The log still has everything; the next attempt follows after as much again.
-      sinceCheckpoint = 0;
-    }
+    const fits = checkpointFits(file);
+    sinceCheckpoint = fits ? 0 : checkpointBytes - (1 << 20);
+    if (fits) db.exec(`PRAGMA wal_checkpoint(${kind})`);
   };
 
   port.on("message", (order: Order) => {
     if (order.do === "close") {
-      checkpoint("TRUNCATE");
+      tolerate(() => checkpoint("TRUNCATE"));
       db.close();
       port.postMessage({ is: "closed" } satisfies Answer);
       port.close();
@@ -123,14 +121,23 @@ function serve(port: NonNullable<typeof parentPort>, db: DatabaseSync): void {
     port.postMessage(answer);
     const { keys, bytes, forget, vacuumPages } = order.job;
     sinceCheckpoint += bytes.length + pageBytes * (2 + Math.ceil(keys.length / 64) + forget.length / 4 + vacuumPages);
-    if (sinceCheckpoint > checkpointBytes) checkpoint("PASSIVE");
+    if (sinceCheckpoint > checkpointBytes) tolerate(() => checkpoint("PASSIVE"));
   });
+}
+
+// A checkpoint that fails is only put off.
+function tolerate(act: () => void): void {
+  try {
+    act();
+  } catch {
+    return;
+  }
 }
 
 if (parentPort) {
   try {
-    const db = openDatabase(workerData as WriterData);
-    serve(parentPort, db);
+    const data = workerData as WriterData;
+    serve(parentPort, openDatabase(data), data.file);
     parentPort.postMessage({ is: "done", pages: 0, freePages: 0 } satisfies Answer);
   } catch (error) {
     parentPort.postMessage({ is: "failed", fault: faultOf(error) } satisfies Answer);

@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { virtualClock } from "#base";
+import { aesGcm, DecryptionFailed, encrypted, type EncryptionProvider, identity } from "./encrypted.ts";
+import { openMemory } from "./memory/memory.ts";
+import { openSqlite } from "./sqlite/sqlite.ts";
+import { storeContract } from "./store.contract.ts";
+import type { Store } from "./store.ts";
+
+const root = mkdtempSync(join(tmpdir(), "store-"));
+after(() => rmSync(root, { recursive: true }));
+const secret = (fill: number, length = 32): Uint8Array => new Uint8Array(length).fill(fill);
+const old = aesGcm("old", secret(1));
+const current = aesGcm("current", secret(2, 16));
+
+const clocks = new WeakMap<Store, ReturnType<typeof virtualClock>>();
+const elapse = async (store: Store, seconds: number): Promise<void> => clocks.get(store)!.advance(seconds * 1000);
+let opened = 0;
+const wrapped = async (open: (clock: ReturnType<typeof virtualClock>) => Promise<Store>, providers: readonly EncryptionProvider[]): Promise<Store> => {
+  const clock = virtualClock(1_700_000_000_000);
+  const store = encrypted(await open(clock), providers);
+  clocks.set(store, clock);
+  return store;
+};
+
+storeContract("encrypted memory", () => wrapped((clock) => openMemory({ clock }), [current, old]), [], { elapse });
+storeContract("memory encrypted by nothing", () => wrapped((clock) => openMemory({ clock }), [identity]), [], { elapse });
+storeContract("encrypted sqlite", () => wrapped((clock) => openSqlite({ dir: join(root, String(++opened)), clock }), [current]), [], { elapse, reuse: true });
+
+const value = Buffer.from("a secret that must not be seen");
+const read = async (store: Store, key: string): Promise<string | undefined> => {
+  const [entry] = (await store.read({ key })).entries;
+  return entry && Buffer.from(entry.value).toString();
+};
+
+test("stored bytes carry the key's name and nothing of the value, and differ each time", async () => {
+  const memory = await openMemory();
+  const store = encrypted(memory, [current]);
+  for (const key of ["a", "b"]) await store.write({ key, value, expect: "any" });
+  const [a, b] = (await memory.read({ prefix: "" })).entries.map((entry) => Buffer.from(entry.value).toString("latin1"));
+  assert.match(a!, /^enc:aesgcm:v1:current:/);
+  assert.ok(!a!.includes("secret"));
+  assert.notEqual(a, b);
+  assert.equal(a!.length, "enc:aesgcm:v1:current:".length + 12 + value.length + 16);
+});
+
+test("the first provider writes and all read, so a key can be rotated", async () => {
+  const memory = await openMemory();
+  await encrypted(memory, [identity]).write({ key: "plain", value, expect: "any" });
+  await encrypted(memory, [old, identity]).write({ key: "old", value, expect: "any" });
+  const store = encrypted(memory, [current, old, identity]);
+  await store.write({ key: "current", value, expect: "any" });
+  for (const key of ["plain", "old", "current"]) assert.equal(await read(store, key), value.toString());
+  await store.write({ key: "old", value, expect: "any" });
+  assert.equal(await read(encrypted(memory, [current]), "old"), value.toString());
+});
+
+test("the marker can be chosen, and providers by key", async () => {
+  const memory = await openMemory();
+  const store = encrypted(memory, (key) => (key.startsWith("secrets/") ? [current] : [identity]), { marker: "mine:" });
+  await store.write({ key: "secrets/a", value, expect: "any" });
+  await store.write({ key: "other/a", value, expect: "any" });
+  const kept = (await memory.read({ prefix: "" })).entries.map((entry) => Buffer.from(entry.value).toString("latin1").slice(0, 13));
+  assert.deepEqual(kept, ["a secret that", "mine:aesgcm:v"]);
+});
+
+const spoiled: [name: string, spoil: (memory: Store) => Promise<void>, providers: readonly EncryptionProvider[], error: RegExp][] = [
+  ["by a flipped bit", (memory) => rewrite(memory, (bytes) => bytes.with(40, bytes[40]! ^ 1)), [old], /"k" cannot be decrypted: aesgcm:v1:old/],
+  ["by being moved to another key", async (memory) => move(memory, "other"), [old], /"other" cannot be decrypted/],
+  ["by being cut short", (memory) => rewrite(memory, (bytes) => bytes.subarray(0, 30)), [old], /"k" cannot be decrypted: aesgcm:v1:old: it is too short/],
+  ["for want of its key", async () => undefined, [current], /no provider is configured for "aesgcm:v1:old:"/],
+  ["by identity, which does not read what is encrypted", async () => undefined, [identity], /no provider is configured for "aesgcm:v1:old:"/],
+  ["for not being encrypted", (memory) => rewrite(memory, () => Buffer.from("plain")), [old], /"k" cannot be decrypted: it is not encrypted/],
+  ["by another secret under the same name", async () => undefined, [aesGcm("old", secret(9))], /"k" cannot be decrypted: aesgcm:v1:old/],
+];
+async function rewrite(memory: Store, change: (bytes: Uint8Array) => Uint8Array): Promise<void> {
+  const [entry] = (await memory.read({ key: "k" })).entries;
+  await memory.write({ key: "k", value: change(entry!.value), expect: "any" });
+}
+async function move(memory: Store, to: string): Promise<void> {
+  const [entry] = (await memory.read({ key: "k" })).entries;
+  await memory.write({ key: to, value: entry!.value, expect: "any" });
+}
+for (const [name, spoil, providers, error] of spoiled) {
+  test(`a value made unreadable ${name} is reported with its key`, async () => {
+    const memory = await openMemory();
+    await encrypted(memory, [old]).write({ key: "k", value, expect: "any" });
+    await spoil(memory);
+    const store = encrypted(memory, providers);
+    await assert.rejects(store.read({ prefix: "" }), (thrown) => thrown instanceof DecryptionFailed && error.test(thrown.message));
+    await assert.rejects(async () => {
+      for await (const _ of store.watch({ prefix: "" }, 0, new AbortController().signal)) if ((await memory.status()).revision === _.through) throw new Error("delivered");
+    }, DecryptionFailed);
+    await assert.rejects(store.write({ key: error.source.includes("other") ? "other" : "k", value, expect: "any" }), /the write itself was done, at revision/);
+  });
+}
+
+test("a bad key or name is refused when it is configured", () => {
+  assert.throws(() => aesGcm("k", new Uint8Array(31)), /"k" must have 16, 24 or 32 bytes, not 31/);
+  for (const name of ["", "a:b"]) assert.throws(() => aesGcm(name, secret(1)), /must not be empty or contain a colon/);
+});

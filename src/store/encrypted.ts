@@ -1,0 +1,139 @@
+// Values encrypted at rest, over any store. The first provider writes, all of them read, so keys can be rotated.
+//
+//   stored   enc:aesgcm:v1:key1:<nonce><ciphertext><tag>       read by the provider with that id
+//            anything without the marker                       read by identity, if it is among the providers
+
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import type { Batch, Change, Entry, Outcome, Page, Range, Revision, Store, StoreStatus, Write } from "./store.ts";
+
+/** One way to keep a value, bound to the name it is stored under. */
+export interface EncryptionProvider {
+  /** Names the method and the key in front of each value; empty for values kept as they are. */
+  readonly id: string;
+  seal(value: Uint8Array, name: string): Uint8Array;
+  /** Throws when the bytes are not what was sealed under that name. */
+  open(sealed: Uint8Array, name: string): Uint8Array;
+}
+
+export interface EncryptionOptions {
+  /** What every encrypted value begins with. */
+  readonly marker?: string;
+  /** The name a value is bound to, where that is not its key. */
+  readonly nameOf?: (key: string) => string;
+}
+
+/** Values as they are. */
+export const identity: EncryptionProvider = { id: "", seal: (value) => value, open: (sealed) => sealed };
+
+const nonceBytes = 12;
+const tagBytes = 16;
+
+/**
+ * AES-GCM with a random nonce; the name of the value is authenticated with it, so that a value moved under another
+ * key does not decrypt. One key is good for about four thousand million writes.
+ */
+export function aesGcm(keyName: string, secret: Uint8Array): EncryptionProvider {
+  if (![16, 24, 32].includes(secret.length)) throw new RangeError(`encryption key "${keyName}" must have 16, 24 or 32 bytes, not ${secret.length}`);
+  if (keyName === "" || keyName.includes(":")) throw new RangeError(`encryption key name ${JSON.stringify(keyName)} must not be empty or contain a colon`);
+  const algorithm = `aes-${secret.length * 8}-gcm` as "aes-256-gcm";
+  return {
+    id: `aesgcm:v1:${keyName}:`,
+    seal: (value, name) => {
+      const nonce = randomBytes(nonceBytes);
+      const cipher = createCipheriv(algorithm, secret, nonce).setAAD(Buffer.from(name));
+      return Buffer.concat([nonce, cipher.update(value), cipher.final(), cipher.getAuthTag()]);
+    },
+    open: (sealed, name) => {
+      if (sealed.length < nonceBytes + tagBytes) throw new Error("it is too short");
+      const decipher = createDecipheriv(algorithm, secret, sealed.subarray(0, nonceBytes)).setAAD(Buffer.from(name)).setAuthTag(sealed.subarray(-tagBytes));
+      return Buffer.concat([decipher.update(sealed.subarray(nonceBytes, -tagBytes)), decipher.final()]);
+    },
+  };
+}
+
+/** A value that none of the providers can read. */
+export class DecryptionFailed extends Error {
+  override readonly name = "DecryptionFailed";
+  readonly key: string;
+  constructor(key: string, detail: string) {
+    super(`the value of ${JSON.stringify(key)} cannot be decrypted: ${detail}`);
+    this.key = key;
+  }
+}
+
+type Providers = readonly EncryptionProvider[];
+
+/** Wraps a store so that what it keeps is encrypted; `providers` may differ by key. */
+export function encrypted(store: Store, providers: Providers | ((key: string) => Providers), options: EncryptionOptions = {}): Store {
+  const marker = Buffer.from(options.marker ?? "enc:");
+  const nameOf = options.nameOf ?? ((key: string) => key);
+  const providersFor = typeof providers === "function" ? providers : () => providers;
+  const opener = valueOpener(providersFor, marker, nameOf);
+
+  const seal = (key: string, value: Uint8Array): Uint8Array => {
+    const [first] = providersFor(key);
+    if (!first) throw new Error(`no encryption provider for ${JSON.stringify(key)}`);
+    const sealed = first.seal(value, nameOf(key));
+    return first.id ? Buffer.concat([marker, Buffer.from(first.id), sealed]) : sealed;
+  };
+  const entry = (one: Entry): Entry => ({ ...one, value: opener(one.key, one.value) });
+  const change = (one: Change): Change => ({
+    ...one,
+    value: one.value && opener(one.key, one.value),
+    ...(one.previous && { previous: entry(one.previous) }),
+  });
+
+  return {
+    read: async (range: Range, at?: Revision): Promise<Page> => {
+      const page = await store.read(range, at);
+      return { ...page, entries: await inTurns(page.entries, entry) };
+    },
+    write: async (write: Write): Promise<Outcome> => {
+      const outcome = await store.write({ ...write, value: write.value && seal(write.key, write.value) });
+      if (!outcome.done) return outcome.current ? { done: false, current: entry(outcome.current) } : outcome;
+      try {
+        return outcome.previous ? { ...outcome, previous: entry(outcome.previous) } : outcome;
+      } catch (error) {
+        throw new DecryptionFailed(write.key, `${(error as Error).message} (the write itself was done, at revision ${outcome.revision})`);
+      }
+    },
+    watch: (range: Range, after: Revision, signal: AbortSignal): AsyncIterable<Batch> => watchOpened(store.watch(range, after, signal), change),
+    progress: (): Promise<Revision> => store.progress(),
+    compact: (through: Revision): Promise<void> => store.compact(through),
+    status: (): Promise<StoreStatus> => store.status(),
+    close: (): Promise<void> => store.close(),
+  };
+}
+
+async function* watchOpened(batches: AsyncIterable<Batch>, change: (one: Change) => Change): AsyncGenerator<Batch, void, void> {
+  for await (const batch of batches) yield { through: batch.through, changes: batch.changes.map(change) };
+}
+
+function valueOpener(providersFor: (key: string) => Providers, marker: Buffer, nameOf: (key: string) => string): (key: string, stored: Uint8Array) => Uint8Array {
+  return (key, stored) => {
+    const bytes = Buffer.from(stored.buffer, stored.byteOffset, stored.length);
+    const marked = bytes.subarray(0, marker.length).equals(marker);
+    const rest = marked ? bytes.subarray(marker.length) : bytes;
+    for (const provider of providersFor(key)) {
+      const id = Buffer.from(provider.id);
+      if (marked !== id.length > 0 || !rest.subarray(0, id.length).equals(id)) continue;
+      try {
+        return provider.open(rest.subarray(id.length), nameOf(key));
+      } catch (error) {
+        throw new DecryptionFailed(key, `${provider.id.slice(0, -1)}: ${(error as Error).message}`);
+      }
+    }
+    const named = /^[\x21-\x7e]{0,80}:/.exec(rest.subarray(0, 80).toString("latin1"))?.[0];
+    throw new DecryptionFailed(key, marked ? `no provider is configured for "${named ?? "unknown"}"` : "it is not encrypted, and identity is not among the providers");
+  };
+}
+
+/** Maps a long list without holding up the event loop. */
+async function inTurns<T>(items: readonly T[], map: (item: T) => T): Promise<T[]> {
+  const mapped: T[] = [];
+  for (const item of items) {
+    mapped.push(map(item));
+    if (mapped.length % 256 === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+  return mapped;
+}

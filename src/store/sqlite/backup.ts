@@ -1,0 +1,85 @@
+// A store's whole content as one file, taken while the store may be in use, and back again.
+
+import { closeSync, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { Worker } from "node:worker_threads";
+import { StoreDamaged } from "../errors.ts";
+import { applicationId, beside, type Fault, formatVersion, storeFile } from "./files.ts";
+import { damageOf } from "./reader.ts";
+
+/**
+ * Writes what the store in `dir` holds at this moment to `file`, which must not be there yet. Another process may
+ * have the store open and go on writing. The file appears only when it is complete and checked.
+ */
+export async function backupStore(dir: string, file: string): Promise<void> {
+  const source = storeFile(dir);
+  if (!existsSync(source)) throw new Error(`there is no store in ${dir}`);
+  if (existsSync(file)) throw new Error(`${file} is already there; a backup does not overwrite`);
+  const partial = `${file}.partial`;
+  rmSync(partial, { force: true });
+  try {
+    // Made beforehand so that only its owner can read it.
+    closeSync(openSync(partial, "wx", 0o600));
+    const fault = await copyInThread({ from: source, to: resolve(partial) });
+    if (fault) throw damageOf(source, { errcode: fault.code, message: fault.message }) ?? new Error(`the store in ${dir} could not be backed up: ${fault.message}`);
+    checkBackup(partial);
+    flush(partial);
+    renameSync(partial, file);
+    flush(dirname(resolve(file)));
+  } finally {
+    rmSync(partial, { force: true });
+  }
+}
+
+/** Makes a store in `dir`, which must be empty or absent, from a backup. */
+export async function restoreStore(file: string, dir: string): Promise<void> {
+  if (!existsSync(file)) throw new Error(`there is no backup ${file}`);
+  if (existsSync(dir) && readdirSync(dir).length > 0) throw new Error(`${dir} is not empty; a store is restored into an empty directory only`);
+  checkBackup(file);
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const target = storeFile(dir);
+  const partial = `${target}.partial`;
+  try {
+    closeSync(openSync(partial, "wx", 0o600));
+    copyFileSync(file, partial);
+    flush(partial);
+    renameSync(partial, target);
+    flush(dir);
+  } finally {
+    rmSync(partial, { force: true });
+  }
+}
+
+/** Throws unless the file is a whole store of a format we know. */
+function checkBackup(file: string): void {
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(file, { readOnly: true });
+    const first = (sql: string): unknown => Object.values(db!.prepare(sql).get() ?? {})[0];
+    if (first("PRAGMA application_id") !== applicationId) throw new StoreDamaged(file, "it is not a store");
+    if (first("PRAGMA user_version") !== formatVersion) throw new Error(`${file} has format ${String(first("PRAGMA user_version"))}, this program knows ${formatVersion}`);
+    const verdict = first("PRAGMA quick_check(1)");
+    if (verdict !== "ok") throw new StoreDamaged(file, String(verdict));
+  } catch (error) {
+    throw damageOf(file, error) ?? error;
+  } finally {
+    db?.close();
+  }
+}
+
+// Copying holds a snapshot and takes as long as the disk does: not in the event loop of a server.
+function copyInThread(data: { readonly from: string; readonly to: string }): Promise<Fault | undefined> {
+  return new Promise((settle, reject) => {
+    const worker = new Worker(beside("backup-thread"), { workerData: data, execArgv: [], name: "store backup" });
+    worker.once("message", (fault: Fault | undefined) => settle(fault));
+    worker.once("error", reject);
+    worker.once("exit", () => settle({ code: 0, message: "the copying thread ended" }));
+  });
+}
+
+function flush(path: string): void {
+  const handle = openSync(path, "r");
+  fsyncSync(handle);
+  closeSync(handle);
+}

@@ -1,0 +1,294 @@
+import assert from "node:assert/strict";
+import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { after, test } from "node:test";
+import { virtualClock } from "#base";
+import { StoreDamaged, StoreFull, StoreLocked } from "../errors.ts";
+import { Compacted, type Revision, type Store } from "../store.ts";
+import { backupStore, restoreStore } from "./backup.ts";
+import { openSqlite } from "./sqlite.ts";
+
+const root = mkdtempSync(join(tmpdir(), "store-"));
+after(() => rmSync(root, { recursive: true }));
+let made = 0;
+const place = (): string => join(root, String(++made));
+
+async function put(store: Store, key: string, value: string | Uint8Array, ttlSeconds?: number): Promise<Revision> {
+  const outcome = await store.write({ key, value: Buffer.from(value), expect: "any", ...(ttlSeconds && { ttlSeconds }) });
+  assert.ok(outcome.done);
+  return outcome.revision;
+}
+const remove = (store: Store, key: string): Promise<unknown> => store.write({ key, value: null, expect: "any" });
+const state = async (store: Store, at?: Revision): Promise<string> =>
+  (await store.read({ prefix: "" }, at)).entries.map((entry) => `${entry.key}=${Buffer.from(entry.value).toString()}@${entry.revision}/${entry.created}`).join(" ");
+
+async function history(store: Store, after: Revision): Promise<string[]> {
+  const { revision } = await store.status();
+  const seen: string[] = [];
+  for await (const batch of store.watch({ prefix: "" }, after, new AbortController().signal)) {
+    for (const change of batch.changes)
+      seen.push(`${change.revision} ${change.key}=${change.value && Buffer.from(change.value).toString()} was ${change.previous && Buffer.from(change.previous.value).toString()}`);
+    if (batch.through >= revision) break;
+  }
+  return seen;
+}
+
+test("a store opened again is as it was: values, revisions, past, history", async () => {
+  const dir = place();
+  let store = await openSqlite({ dir });
+  await put(store, "a", "1");
+  await put(store, "b", "1");
+  await put(store, "a", "2");
+  await remove(store, "b");
+  await put(store, "b", "2");
+  await put(store, "c\u0000😀", "");
+  const [now, then, changes] = [await state(store), await state(store, 4), await history(store, 0)];
+  assert.equal(changes.length, 6);
+  await store.close();
+  store = await openSqlite({ dir });
+  assert.deepEqual([await state(store), await state(store, 4), await history(store, 0)], [now, then, changes]);
+  assert.deepEqual(await store.write({ key: "a", value: Buffer.from("x"), expect: 2 }), {
+    done: false,
+    current: { key: "a", value: new Uint8Array(Buffer.from("2")), revision: 4, created: 2 },
+  });
+  assert.equal(await put(store, "d", "1"), 8);
+  await store.close();
+});
+
+test("a compacted store stays compacted, keeps its revision, and keys keep their beginning", async () => {
+  const dir = place();
+  let store = await openSqlite({ dir });
+  for (const value of ["1", "2", "3"]) for (const key of ["a", "b"]) await put(store, key, value);
+  await remove(store, "b");
+  const { revision } = await store.status();
+  await store.compact(revision);
+  await store.close();
+  store = await openSqlite({ dir });
+  assert.deepEqual({ ...(await store.status()), bytes: 0 }, { revision, compacted: revision, keys: 1, bytes: 0 });
+  assert.equal(await state(store), `a=3@6/2`);
+  await assert.rejects(store.read({ key: "a" }, revision - 1), Compacted);
+  assert.equal(await put(store, "b", "4"), revision + 1);
+  await store.close();
+});
+
+test("times to live go on through a restart, and those that ran out meanwhile end at once", async () => {
+  const dir = place();
+  const clock = virtualClock(1_000_000);
+  let store = await openSqlite({ dir, clock });
+  await put(store, "short", "1", 10);
+  await put(store, "long", "1", 100);
+  await put(store, "freed", "1", 10);
+  await put(store, "freed", "2");
+  await put(store, "for ever", "1");
+  await store.close();
+  await clock.advance(50_000);
+  store = await openSqlite({ dir, clock });
+  const gone = async (key: string): Promise<void> => {
+    for await (const batch of store.watch({ key }, 1, new AbortController().signal)) if (batch.changes.some((change) => change.value === null)) return;
+  };
+  await clock.advance(0);
+  await gone("short");
+  assert.deepEqual(
+    (await store.read({ prefix: "" })).entries.map((entry) => entry.key),
+    ["for ever", "freed", "long"],
+  );
+  await clock.advance(51_000);
+  await gone("long");
+  assert.deepEqual(
+    (await store.read({ prefix: "" })).entries.map((entry) => entry.key),
+    ["for ever", "freed"],
+  );
+  await store.close();
+});
+
+test("compaction gives space back to the file system, and what is live stays", async () => {
+  const dir = place();
+  const store = await openSqlite({ dir });
+  const value = new Uint8Array(20_000).fill(7);
+  await Promise.all(Array.from({ length: 1000 }, (_, i) => put(store, `k${i % 10}`, value)));
+  const before = (await store.status()).bytes;
+  assert.ok(before > 20_000_000);
+  await store.compact((await store.status()).revision);
+  while ((await store.status()).bytes > before / 3) await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual(
+    (await store.read({ prefix: "" })).entries.map((entry) => Buffer.compare(entry.value, value)),
+    Array.from({ length: 10 }, () => 0),
+  );
+  await store.close();
+  assert.ok(statSync(join(dir, "store.db")).size < before / 3);
+  assert.ok(!existsSync(join(dir, "store.db-wal")), "a closed store is one file");
+});
+
+test("a long read sees one state while others write and compact", async () => {
+  const store = await openSqlite({ dir: place(), recentBytes: 0 });
+  await Promise.all(Array.from({ length: 2000 }, (_, i) => put(store, `k${i}`, "old")));
+  const { revision } = await store.status();
+  const reads = [store.read({ prefix: "k" }), store.read({ prefix: "k" }, revision)];
+  const outcomes = Promise.allSettled(reads);
+  for (let i = 0; i < 50; i++) await Promise.all(Array.from({ length: 40 }, (_, j) => put(store, `k${i * 40 + j}`, "new")));
+  const [now, then] = await outcomes;
+  for (const outcome of [now!, then!]) {
+    assert.equal(outcome.status, "fulfilled");
+    if (outcome.status === "fulfilled") assert.ok(outcome.value.entries.length === 2000 && outcome.value.entries.every((entry) => entry.revision <= outcome.value.revision));
+  }
+  const again = store.read({ prefix: "k" }, revision);
+  await store.compact((await store.status()).revision);
+  await again.then(
+    (page) => assert.ok(page.entries.every((entry) => Buffer.from(entry.value).toString() === "old")),
+    (error) => assert.ok(error instanceof Compacted),
+  );
+  await store.close();
+});
+
+test("a second opener in the same process is told who holds the store", async () => {
+  const dir = place();
+  const store = await openSqlite({ dir });
+  await assert.rejects(openSqlite({ dir }), (error) => error instanceof StoreLocked && error.pid === process.pid && error.message.includes("this process"));
+  await put(store, "a", "still works");
+  await store.close();
+  await (await openSqlite({ dir })).close();
+});
+
+test("a store that outgrows its limit refuses writes, keeps reading, and goes on when space is freed", async () => {
+  const store = await openSqlite({ dir: place(), maxBytes: 2 << 20, recentBytes: 0 });
+  const value = new Uint8Array(100_000).fill(1);
+  let done = 0;
+  await assert.rejects(
+    async () => {
+      for (;;) {
+        await put(store, `k${done}`, value);
+        done++;
+      }
+    },
+    (error) => error instanceof StoreFull && /no space left.*the write was not done/.test(error.message),
+  );
+  const { revision, keys } = await store.status();
+  assert.deepEqual([revision, keys], [done + 1, done]);
+  assert.equal((await store.read({ prefix: "k" })).entries.length, done);
+  await assert.rejects(put(store, "more", value), StoreFull);
+  for (let i = 0; i < done; i++) await remove(store, `k${i}`);
+  await store.compact((await store.status()).revision);
+  const again = await put(store, "more", value);
+  assert.equal(again, done * 2 + 2, "refused writes took no revision");
+  await store.close();
+});
+
+test("files are readable by their owner only", async () => {
+  const dir = place();
+  const store = await openSqlite({ dir });
+  await put(store, "a", "1");
+  for (const name of readdirSync(dir)) assert.equal(statSync(join(dir, name)).mode & 0o077, 0, name);
+  await store.close();
+});
+
+async function filled(): Promise<string> {
+  const dir = place();
+  const store = await openSqlite({ dir });
+  await Promise.all(Array.from({ length: 300 }, (_, i) => put(store, `key-${i}`, `value-${i}-`.repeat(40))));
+  await store.close();
+  return dir;
+}
+/** Overwrites the first place where `text` stands in the file. */
+function scratch(file: string, text: string, by: string): void {
+  const at = readFileSync(file).indexOf(text);
+  assert.ok(at > 0);
+  const handle = openSync(file, "r+");
+  writeSync(handle, by, at);
+  closeSync(handle);
+}
+const damages: [name: string, damage: (file: string) => void][] = [
+  ["a file that is something else", (file) => writeFileSync(file, "this is no store\n".repeat(1000))],
+  ["another program's database", (file) => { rmSync(file); const db = new DatabaseSync(file); db.exec("CREATE TABLE t (a)"); db.close(); }],
+  ["a file cut short", (file) => truncateSync(file, statSync(file).size / 2)],
+  ["a scratched key", (file) => scratch(file, "key-77", "kez-77")],
+  ["a scratched value", (file) => scratch(file, "value-123-value-123-", "value-123-valve-123-")],
+  ["a lost change", (file) => { const db = new DatabaseSync(file); db.exec("DELETE FROM log WHERE revision = 50"); db.close(); }],
+  ["a lost value", (file) => { const db = new DatabaseSync(file); db.exec("DELETE FROM value WHERE revision = 50"); db.close(); }],
+  ["pages of nothing", (file) => { const size = statSync(file).size; const handle = openSync(file, "r+"); writeSync(handle, Buffer.alloc(size - 16_384), 0, size - 16_384, 16_384); closeSync(handle); }],
+]; // prettier-ignore
+for (const [name, damage] of damages) {
+  test(`${name} is reported, not served`, async () => {
+    const dir = await filled();
+    const file = join(dir, "store.db");
+    damage(file);
+    await assert.rejects(
+      async () => {
+        const store = await openSqlite({ dir });
+        try {
+          await store.read({ prefix: "" });
+        } finally {
+          await store.close();
+        }
+      },
+      (error) => error instanceof StoreDamaged && error.message.includes(file),
+    );
+    await assert.rejects(
+      openSqlite({ dir }).then((store) => store.close().then(() => Promise.reject(new StoreDamaged(file, "opened")))),
+      StoreDamaged,
+      "the lock was let go",
+    );
+  });
+}
+
+test("a backup taken from a store in use is one state of it, and restores to a store", async () => {
+  const dir = place();
+  const store = await openSqlite({ dir });
+  await Promise.all(Array.from({ length: 500 }, (_, i) => put(store, `k${String(i).padStart(3, "0")}`, "x".repeat(500))));
+  const file = join(root, "backup.db");
+  let writing = true;
+  const writer = (async () => {
+    for (let i = 0; writing; i++) await put(store, `later${i}`, "y");
+    return (await store.status()).revision;
+  })();
+  await backupStore(dir, file);
+  writing = false;
+  const last = await writer;
+  await store.close();
+  const copyDir = place();
+  await restoreStore(file, copyDir);
+  const copy = await openSqlite({ dir: copyDir });
+  const { revision } = await copy.status();
+  assert.ok(revision >= 501 && revision <= last);
+  const { entries } = await copy.read({ prefix: "" });
+  assert.equal(entries.filter((entry) => entry.key.startsWith("k")).length, 500);
+  assert.equal(entries.length, revision - 1);
+  assert.equal(await put(copy, "new", "1"), revision + 1);
+  await copy.close();
+});
+
+test("backup and restore refuse to overwrite and to take what is not a store", async () => {
+  const dir = await filled();
+  const file = join(root, "backup2.db");
+  await backupStore(dir, file);
+  await assert.rejects(backupStore(dir, file), /already there/);
+  await assert.rejects(backupStore(place(), join(root, "none.db")), /there is no store in/);
+  await assert.rejects(restoreStore(file, dir), /is not empty/);
+  await assert.rejects(restoreStore(join(root, "none.db"), place()), /there is no backup/);
+  const other = join(root, "other.txt");
+  writeFileSync(other, "hello ".repeat(5000));
+  await assert.rejects(restoreStore(other, place()), StoreDamaged);
+  const empty = place();
+  mkdirSync(empty);
+  await restoreStore(file, empty);
+  const store = await openSqlite({ dir: empty });
+  assert.equal((await store.status()).keys, 300);
+  await store.close();
+});
+
+test("closing leaves nothing behind, with writes on their way settled and several stores side by side", async () => {
+  const before = process.getActiveResourcesInfo().filter((name) => name === "MessagePort" || name === "Worker").length;
+  const dirs = [place(), place(), place()];
+  const stores = await Promise.all(dirs.map((dir) => openSqlite({ dir })));
+  const writes = stores.flatMap((store) => Array.from({ length: 50 }, (_, i) => put(store, `k${i}`, "x")));
+  const closing = Promise.all(stores.map((store) => store.close()));
+  await Promise.all(writes);
+  await closing;
+  assert.equal(process.getActiveResourcesInfo().filter((name) => name === "MessagePort" || name === "Worker").length, before);
+  for (const dir of dirs) {
+    const store = await openSqlite({ dir });
+    assert.equal((await store.status()).keys, 50);
+    await store.close();
+  }
+});

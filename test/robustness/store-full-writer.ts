@@ -1,0 +1,48 @@
+// Fills a small disk with a store, frees some space, goes on, and prints what happened. Argument: the disk's directory.
+
+import { rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { openSqlite, StoreFull } from "#store";
+
+const disk = process.argv[2]!;
+const spare = join(disk, "spare");
+writeFileSync(spare, Buffer.alloc(2 << 20, 1));
+const dir = join(disk, "store");
+let store = await openSqlite({ dir, recentBytes: 0 });
+const value = Buffer.alloc(50_000, "v");
+const acknowledged: string[] = [];
+const refused: string[] = [];
+
+const write = async (key: string): Promise<void> => {
+  try {
+    await store.write({ key, value, expect: "absent" });
+    acknowledged.push(key);
+  } catch (error) {
+    if (!(error instanceof StoreFull)) throw error;
+    refused.push(error.message);
+  }
+};
+let n = 0;
+// Several in flight, so that whole batches are refused.
+while (refused.length < 20) await Promise.all(Array.from({ length: 4 }, () => write(`k${n++}`)));
+const whenFull = (await store.read({ prefix: "" })).entries.filter((entry) => Buffer.compare(entry.value, value) === 0).length;
+const acknowledgedWhenFull = acknowledged.length;
+rmSync(spare);
+for (let i = 0; i < 5; i++) await write(`again${i}`);
+const status = await store.status();
+await store.close();
+store = await openSqlite({ dir });
+const { entries } = await store.read({ prefix: "" });
+const keys = entries.map((entry) => entry.key);
+console.log(
+  JSON.stringify({
+    acknowledgedWhenFull,
+    readableWhenFull: whenFull,
+    refusal: refused[0],
+    doneAfterwards: acknowledged.length - acknowledgedWhenFull,
+    revisions: status.revision - 1 - acknowledged.length,
+    lost: acknowledged.filter((key) => !keys.includes(key)).length,
+    unasked: keys.filter((key) => !acknowledged.includes(key)).length,
+  }),
+);
+await store.close();

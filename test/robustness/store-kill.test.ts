@@ -1,0 +1,141 @@
+// kill -9 in the middle of load, again and again: what was acknowledged is there, nothing is torn, history has no holes.
+
+import assert from "node:assert/strict";
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { crc32 } from "node:zlib";
+import { openSqlite, type Revision, type Store, StoreLocked } from "#store";
+
+const kills = Number(process.env["STORE_KILLS"] ?? 100);
+const root = mkdtempSync(join(tmpdir(), "store-kill-"));
+after(() => rmSync(root, { recursive: true }));
+
+interface Acknowledged {
+  readonly step: number;
+  readonly revision: Revision;
+}
+
+/** Starts a writer; `hear` waits until it has said a word. */
+async function start(dir: string, round: number, enough: number): Promise<{ child: ChildProcess; hear: (word: string) => Promise<void> }> {
+  const script = join(import.meta.dirname, "store-writer.ts");
+  const child = spawn(process.execPath, ["--conditions=orch-source", script, dir, String(round), `${dir}.acknowledged`, String(enough)], { stdio: ["ignore", "pipe", "pipe"] });
+  let text = "";
+  let complaint = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => (complaint += chunk));
+  const ended = once(child, "close").then(() => `the writer ended: ${complaint}`);
+  const hear = async (word: string): Promise<void> => {
+    while (!text.includes(`${word}\n`)) {
+      const why = await Promise.race([once(child.stdout, "data").then(() => undefined), ended]);
+      if (why !== undefined) assert.fail(why);
+    }
+  };
+  await hear("open");
+  return { child, hear };
+}
+
+async function kill(child: ChildProcess): Promise<void> {
+  const closed = once(child, "close");
+  child.kill("SIGKILL");
+  await closed;
+}
+
+/** What the writer was promised; a last line that was cut off counts as not told. */
+const acknowledgements = (dir: string): (Acknowledged & { key: string })[] =>
+  readFileSync(`${dir}.acknowledged`, "utf8")
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => {
+      const [key, step, revision] = line.split(" ") as [string, string, string];
+      return { key, step: Number(step), revision: Number(revision) };
+    });
+
+/** The step that wrote a value; throws when the value is not whole. */
+function stepOf(key: string, value: Uint8Array): number {
+  const text = Buffer.from(value).toString();
+  const [sum, name, step] = text.split(" ", 3) as [string, string, string];
+  assert.equal(name, key);
+  assert.equal(crc32(text.slice(sum.length + 1)), Number(sum), `${key} is torn`);
+  return Number(step);
+}
+
+/** The step a key is at: the one acknowledged last or, in doubt, the one that was in flight. */
+async function checkKey(store: Store, key: string, { step, revision }: Acknowledged): Promise<void> {
+  const [entry] = (await store.read({ key })).entries;
+  if (!entry) assert.ok(step % 7 === 0 || (step + 1) % 7 === 0, `${key} is gone, step ${step} was acknowledged`);
+  else {
+    const found = stepOf(key, entry.value);
+    assert.ok(found === step || found === step + 1, `${key} is at step ${found}, step ${step} was acknowledged`);
+    assert.equal(entry.revision >= revision, true, `${key} went back from revision ${revision} to ${entry.revision}`);
+    if (found === step) assert.equal(entry.revision, revision);
+  }
+}
+
+async function checkHistory(store: Store): Promise<void> {
+  const { revision, compacted } = await store.status();
+  let last = compacted;
+  for await (const { changes, through } of store.watch({ prefix: "" }, compacted, new AbortController().signal)) {
+    for (const change of changes) {
+      assert.equal(change.revision, Math.max(last, 1) + 1, "history has a hole");
+      last = change.revision;
+      if (change.value) stepOf(change.key, change.value);
+      if (change.previous) stepOf(change.key, change.previous.value);
+    }
+    if (through >= revision) break;
+  }
+}
+
+/** Kills one store's writer again and again; gives the number of writes that were acknowledged. */
+async function lane(dir: string, rounds: number, spread: number): Promise<number> {
+  const known = new Map<string, Acknowledged>();
+  let newest = 0;
+  let total = 0;
+  for (let round = 0; round < rounds; round++) {
+    // Killed after a number of acknowledgements rather than a time: somewhere else in the load each round.
+    const { child, hear } = await start(dir, round, 1 + ((round * spread) % 1000));
+    await hear("enough");
+    await kill(child);
+    const lines = acknowledgements(dir);
+    total += lines.length;
+    const revisions = new Set(lines.map((line) => line.revision));
+    assert.equal(revisions.size, lines.length, "two writes were given one revision");
+    for (const { key, step, revision } of lines) {
+      assert.ok(revision > newest, `revision ${revision} was given out before`);
+      assert.ok(revision > (known.get(key)?.revision ?? 0), `${key} went from ${known.get(key)?.revision} to ${revision}`);
+      known.set(key, { step, revision });
+    }
+    const store = await openSqlite({ dir });
+    try {
+      for (const [key, acknowledged] of known) if (key.startsWith(`r${round}/`) || round === rounds - 1) await checkKey(store, key, acknowledged);
+      await checkHistory(store);
+      const status = await store.status();
+      assert.ok(status.revision >= Math.max(...revisions));
+      newest = status.revision;
+    } finally {
+      await store.close();
+    }
+  }
+  return total;
+}
+
+test(`stores killed ${kills} times lose nothing that was acknowledged`, { timeout: 280_000 }, async (t) => {
+  const totals = await Promise.all([lane(join(root, "one"), Math.ceil(kills / 2), 7919), lane(join(root, "two"), Math.floor(kills / 2), 6007)]);
+  t.diagnostic(`${totals[0] + totals[1]} acknowledged writes survived ${kills} kills`);
+});
+
+test("a second process is told who holds the store, and a killed holder holds nothing", async () => {
+  const dir = join(root, "locked");
+  const { child } = await start(dir, 0, 1);
+  await assert.rejects(openSqlite({ dir }), (error) => error instanceof StoreLocked && error.pid === child.pid && error.message.includes(`process ${child.pid}`));
+  await kill(child);
+  const store = await openSqlite({ dir });
+  assert.ok((await store.status()).revision >= 1);
+  // The first opener's lock must outlive a second one's failure, in this process and against others.
+  await assert.rejects(openSqlite({ dir }), StoreLocked);
+  await assert.rejects(start(dir, 1, 1), new RegExp(`StoreLocked.*in use by process ${process.pid}`));
+  await store.close();
+});
