@@ -72,7 +72,7 @@ test("a changed label waits for the action under way, a changed spec aborts it",
   });
   made.wake();
   await settled();
-  made.send({ type: "update", pod: { ...pod(), metadata: { name: "a", uid: "u", labels: { a: "b" } } } as Pod });
+  made.send({ type: "update", pod: { ...pod(), metadata: { name: "a", uid: "u", labels: { a: "b" } } } as unknown as Pod });
   await settled();
   assert.deepEqual(aborted, []);
   await clock.advance(100);
