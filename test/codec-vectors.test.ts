@@ -4,19 +4,16 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { test } from "node:test";
-import * as api from "#api";
-import { dialects, groupName } from "#dialect";
+import { WatchEvent } from "#api";
+import { groupName } from "#dialect";
 import { type Message, decodeEnvelope, decodeJson, decodeYaml, encodeEnvelope, encodeJson, encodeYaml, parseYaml, protobufCodec } from "#schema";
+import { declaredMessages, original as dialect } from "./kit/declarations.ts";
 
 const folder = new URL("../../shared/reference/codec/", import.meta.url);
-const dialect = dialects.kubernetes;
-
 const declared = new Map<string, Message>();
-for (const value of Object.values(api) as unknown[]) {
-  if (typeof value !== "object" || value === null || !("shape" in value)) continue;
-  const message = api.inDialect(dialect, value as Message);
+for (const message of declaredMessages) {
   if (message.kind) declared.set(`${groupName(dialect, message.kind) || "core"}.${message.kind.version}.${message.kind.kind}`, message);
-  else if (message === api.WatchEvent) declared.set("core.v1.WatchEvent", message); // sent bare, without a kind of its own
+  else if (message === WatchEvent) declared.set("core.v1.WatchEvent", message); // sent bare, without a kind of its own
 }
 
 test("objects come through every encoding unchanged", async (t) => {

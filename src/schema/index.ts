@@ -159,3 +159,5 @@ export {
   qualifiedNameProblems,
   wildcardSubdomainProblems,
 } from "./formats.ts";
+export { type Definitions, type Everywhere, collectDefinitions, publishedKind, schemaName, schemaReference } from "./openapi/definitions.ts";
+export type { OpenApiVersion, SchemaObject } from "./openapi/schema-object.ts";

@@ -1,0 +1,177 @@
+// Published schemas of declarations. Version 2 refers with `$ref` beside other keys; version 3 wraps the reference, and shows
+// the defaults that follow from the shape: {} for what is embedded, zero for required scalars and for items.
+
+import { type Dialect, type GroupVersionName, groupName } from "#dialect";
+import { flatFields } from "../flat.ts";
+import type { Field, FieldExtras, Message, ScalarName, Shape } from "../shape.ts";
+import type { OpenApiVersion, SchemaObject } from "./schema-object.ts";
+import { patchDefinition, specialScalar, unionDefinition } from "./special.ts";
+
+export type Definitions = Readonly<Record<string, SchemaObject>>;
+
+export interface Everywhere {
+  /** Messages that stand for themselves in every group and version, such as the options of a deletion. */
+  readonly messages: readonly Message[];
+  readonly versions: readonly GroupVersionName[];
+}
+
+/** The schemas of these messages and of all they contain, by name. Messages must already speak the dialect. */
+export function collectDefinitions(messages: Iterable<Message>, dialect: Dialect, version: OpenApiVersion, everywhere: Everywhere = { messages: [], versions: [] }): Definitions {
+  const collector = new Collector(dialect, version, everywhere);
+  for (const message of messages) collector.refer(message);
+  return collector.definitions();
+}
+
+/** The name under which a message is published: `io.<x>.api.core.v1.Pod`. */
+export const schemaName = (message: Message, dialect: Dialect): string => `${dialect.wire.schemaPrefix}.${message.package}.${message.name}`;
+
+const places = { v2: "#/definitions/", v3: "#/components/schemas/" } as const;
+export const schemaReference = (name: string, version: OpenApiVersion): string => places[version] + name;
+
+/** The kinds under which a message is published, for the extension that says so. */
+export function publishedKind(kind: GroupVersionName & { readonly kind: string }, dialect: Dialect): { readonly group: string; readonly kind: string; readonly version: string } {
+  return { group: groupName(dialect, kind), kind: kind.kind, version: kind.version };
+}
+
+const scalarTypes: Partial<Record<ScalarName, SchemaObject>> = {
+  string: { type: "string" },
+  bool: { type: "boolean" },
+  int32: { type: "integer", format: "int32" },
+  int64: { type: "integer", format: "int64" },
+  uint32: { type: "integer", format: "int64" },
+  uint64: { type: "integer", format: "int64" },
+  double: { type: "number", format: "double" },
+  float: { type: "number", format: "float" },
+  bytes: { type: "string", format: "byte" },
+};
+const scalarZeros: Partial<Record<ScalarName, unknown>> = { string: "", bool: false, int32: 0, int64: 0, uint32: 0, uint64: 0, double: 0, float: 0 };
+
+class Collector {
+  readonly #dialect: Dialect;
+  readonly #version: OpenApiVersion;
+  readonly #everywhere: Everywhere;
+  readonly #found = new Map<string, SchemaObject>();
+
+  constructor(dialect: Dialect, version: OpenApiVersion, everywhere: Everywhere) {
+    this.#dialect = dialect;
+    this.#version = version;
+    this.#everywhere = everywhere;
+    this.#define(patchDefinition);
+  }
+
+  definitions(): Definitions {
+    return Object.fromEntries([...this.#found].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #define({ name, schema }: { readonly name: string; readonly schema: SchemaObject }): string {
+    const whole = `${this.#dialect.wire.schemaPrefix}.${name}`;
+    if (!this.#found.has(whole)) this.#found.set(whole, schema);
+    return schemaReference(whole, this.#version);
+  }
+
+  /** Defines a message and all below it, once, and refers to it. */
+  refer(message: Message): string {
+    const name = schemaName(message, this.#dialect);
+    if (!this.#found.has(name)) {
+      this.#found.set(name, {}); // before its fields are looked at: it may contain itself
+      this.#found.set(name, this.#message(message));
+    }
+    return schemaReference(name, this.#version);
+  }
+
+  #extension(name: string): `x-${string}` {
+    return `${this.#dialect.wire.extensionPrefix}${name}` as `x-${string}`;
+  }
+
+  #message(message: Message): SchemaObject {
+    const fields = flatFields(message);
+    const required = fields.filter(({ field }) => (field.more.published ?? (field.presence === "required" ? "required" : "optional")) === "required").map(({ name }) => name);
+    const properties = fields.map(({ name, field, owner }) => [name, this.#property(field, owner)] as const).sort(([a], [b]) => (a < b ? -1 : 1));
+    const kinds = this.#kinds(message);
+    const { atomic, union } = message.more;
+    return {
+      description: message.doc,
+      type: "object",
+      ...(required.length > 0 && { required }),
+      ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
+      ...(kinds.length > 0 && { [this.#extension("group-version-kind")]: kinds }),
+      ...(atomic && { [this.#extension("map-type")]: "atomic" }),
+      ...(union && {
+        [this.#extension("unions")]: [
+          {
+            ...(union.discriminator && { discriminator: union.discriminator }),
+            "fields-to-discriminateBy": Object.fromEntries(union.members.map((member) => [member, member.charAt(0).toUpperCase() + member.slice(1)])),
+          },
+        ],
+      }),
+    };
+  }
+
+  #kinds(message: Message): object[] {
+    if (this.#everywhere.messages.includes(message)) {
+      const kind = message.kind?.kind ?? message.name;
+      const kinds = this.#everywhere.versions.map((version) => publishedKind({ ...version, kind }, this.#dialect));
+      return kinds.sort((a, b) => (a.group === b.group ? (a.version < b.version ? -1 : 1) : a.group < b.group ? -1 : 1));
+    }
+    return message.kind ? [publishedKind(message.kind, this.#dialect)] : [];
+  }
+
+  #property(field: Field, owner: Message): SchemaObject {
+    const { shape, more, doc } = field;
+    const schema = this.#shape(shape, owner, more);
+    const value = this.#version === "v3" ? defaultOf(field) : undefined;
+    const { list, patch, atomicMap } = more;
+    return this.#dressed(schema, {
+      description: doc,
+      ...(value !== undefined && { default: value }),
+      ...(list && { [this.#extension("list-type")]: list.type }),
+      ...(list?.type === "map" && { [this.#extension("list-map-keys")]: list.keys }),
+      ...(atomicMap !== undefined && { [this.#extension("map-type")]: atomicMap ? "atomic" : "granular" }),
+      ...(patch?.strategy && { [this.#extension("patch-strategy")]: patch.strategy }),
+      ...(patch?.key && { [this.#extension("patch-merge-key")]: patch.key }),
+    });
+  }
+
+  /** A schema with more said about it. Version 3 allows nothing beside a reference, so it is wrapped. */
+  #dressed(schema: SchemaObject, more: SchemaObject): SchemaObject {
+    if (this.#version === "v2" || schema.$ref === undefined || Object.keys(more).length === 0) return { ...more, ...schema };
+    return { allOf: [schema], ...more };
+  }
+
+  #shape(shape: Shape, owner: Message, more: FieldExtras): SchemaObject {
+    switch (shape.shape) {
+      case "scalar": {
+        const special = specialScalar(shape.scalar, owner.package, this.#version);
+        if (special) return { $ref: this.#define(special) };
+        return { ...scalarTypes[shape.scalar], ...(more.format && { format: more.format }), ...(more.enum && { enum: more.enum }) };
+      }
+      case "message":
+        return { $ref: this.refer(shape) };
+      case "recursive":
+        return { $ref: shape.or ? this.#define(unionDefinition(shape)) : this.refer(shape.get()) };
+      case "list":
+        return { type: "array", items: this.#item(shape.of, owner, more) };
+      case "map":
+        return { type: "object", additionalProperties: this.#item(shape.of, owner, more) };
+    }
+  }
+
+  #item(shape: Shape, owner: Message, more: FieldExtras): SchemaObject {
+    const schema = this.#shape(shape, owner, more);
+    const zero = this.#version === "v3" ? itemDefault(shape) : undefined;
+    return this.#dressed(schema, zero === undefined ? {} : { default: zero });
+  }
+}
+
+/** What an item that is not a pointer starts as. */
+function itemDefault(shape: Shape): unknown {
+  if (shape.shape === "list" || shape.shape === "map") return undefined;
+  return shape.shape === "scalar" && scalarTypes[shape.scalar] !== undefined ? scalarZeros[shape.scalar] : {};
+}
+
+/** The default that is published: a stated one, or what follows from the shape. */
+function defaultOf({ shape, presence, more }: Field): unknown {
+  const stated = "publishedDefault" in more ? more.publishedDefault : more.default;
+  if (stated !== undefined) return stated;
+  return (presence === "required" || presence === "embedded") && !more.nullable ? itemDefault(shape) : undefined;
+}

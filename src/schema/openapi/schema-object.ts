@@ -1,0 +1,19 @@
+// The part of OpenAPI's schema objects that declarations need, in the dress of version 2 or 3.
+
+export type OpenApiVersion = "v2" | "v3";
+
+export interface SchemaObject {
+  readonly description?: string;
+  readonly type?: "object" | "array" | "string" | "integer" | "number" | "boolean";
+  readonly format?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly string[];
+  readonly $ref?: string;
+  readonly allOf?: readonly SchemaObject[];
+  readonly oneOf?: readonly SchemaObject[];
+  readonly items?: SchemaObject;
+  readonly additionalProperties?: SchemaObject;
+  readonly properties?: Readonly<Record<string, SchemaObject>>;
+  readonly required?: readonly string[];
+  readonly [extension: `x-${string}`]: unknown;
+}
