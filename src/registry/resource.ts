@@ -2,6 +2,7 @@
 import { type ResourceName, conflict } from "#base";
 import { type Dialect, apiVersionOf, groupName } from "#dialect";
 import { inDialect } from "#api";
+import { canonical } from "#schema";
 import { canonicalStored, decodeJson, decodeStoredProtobuf, encodeJson, encodeStoredProtobuf } from "./encoding.ts";
 import type { Entry, Outcome, Revision, Store, Write } from "#store";
 import { type Held, type Known, type ObjectSource, type Reader, hold } from "#watchcache";
@@ -37,6 +38,7 @@ export class Resource {
   readonly #media: StorageMedia;
   /** What is known of values this process encoded itself, so that they need not be parsed when they come back. */
   readonly #known = new WeakMap<Uint8Array, { readonly known: Known; readonly json: Buffer }>();
+  #selectable: ReadonlySet<string> | undefined;
   source!: ObjectSource;
 
   constructor(strategy: Strategy, options: { dialect: Dialect; store: Store; storePrefix: string; media: StorageMedia }) {
@@ -48,6 +50,15 @@ export class Resource {
     this.hub = inDialect(options.dialect, strategy.hub);
     this.hubVersion = apiVersionOf(options.dialect, strategy.hub.kind);
     this.endpoints = (strategy.served ?? [{ schema: strategy.hub }]).map((served) => this.#endpoint(served));
+  }
+
+  /** Fields that selectors may name: those every object has, and those the strategy gives. */
+  get selectable(): ReadonlySet<string> {
+    if (!this.#selectable) {
+      const empty = canonical(this.hub, { kind: this.hub.kind.kind, apiVersion: this.hubVersion, metadata: {} } as never) as unknown as ApiObject;
+      this.#selectable = new Set(["metadata.name", ...(this.namespaced ? ["metadata.namespace"] : []), ...Object.keys(this.strategy.fields?.(empty) ?? {})]);
+    }
+    return this.#selectable;
   }
 
   get namespaced(): boolean {

@@ -107,7 +107,6 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly orphansDependents?: { readonly warning?: string };
   /** Fields that selectors may name, beside metadata.name and metadata.namespace. */
   fields?(obj: T): Record<string, string>;
-  readonly selectableFields?: readonly string[];
   /** False when watches of this kind send no bookmarks. */
   readonly bookmarks?: boolean;
   /** By neutral group: the names that fields have there, and the names they have in `fields()`. */

@@ -72,11 +72,10 @@ function selectorOf({ query, target }: ApiCall, endpoint: Endpoint): Selector {
 }
 
 function knownField(requirement: Requirement, endpoint: Endpoint): Requirement {
-  const { strategy, namespaced } = endpoint.resource;
+  const { strategy, selectable } = endpoint.resource;
   const { key } = requirement;
-  if (key === "metadata.name" || (key === "metadata.namespace" && namespaced)) return requirement;
   const aliases = strategy.fieldAliases?.[endpoint.schema.kind.group];
-  const hubKey = aliases ? aliases[key] : strategy.selectableFields?.includes(key) ? key : undefined;
+  const hubKey = aliases && !key.startsWith("metadata.") ? aliases[key] : selectable.has(key) ? key : undefined;
   if (hubKey === undefined) throw badRequest(`field label not supported: ${key}`);
   return { ...requirement, key: hubKey };
 }

@@ -18,7 +18,7 @@ const bookmarkEveryMilliseconds = 60_000;
 const bookmarkBeforeEndMilliseconds = 2_000;
 
 export const watch: Endpointed = async (context, call, endpoint) => {
-  const { as } = represented(context, call, endpoint, objectForms);
+  const { as } = represented(context, call, endpoint, objectForms, ["json", "protobuf"]);
   const options = listOptions(call, endpoint, context.gates);
   const version = revisionOf(options.resourceVersion);
   const seconds = options.timeoutSeconds !== undefined && options.timeoutSeconds > 0 ? options.timeoutSeconds : context.minRequestTimeoutSeconds * (1 + Math.random());
