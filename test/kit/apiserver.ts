@@ -57,6 +57,8 @@ export async function startApiserver({ dialect = "orch", flags = [] }: Apiserver
   execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", ...subject, "-keyout", key, "-out", certificate], {
     stdio: "ignore",
   });
+  const accountKey = join(folder, "service-accounts.key");
+  execFileSync("openssl", ["genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256", "-out", accountKey], { stdio: "ignore" });
   const tokens = join(folder, "tokens.csv");
   writeFileSync(tokens, `${token},admin,admin,"system:masters"\n`, { mode: 0o600 });
   const kubeconfig = join(folder, "kubeconfig");
@@ -73,6 +75,10 @@ export async function startApiserver({ dialect = "orch", flags = [] }: Apiserver
     `--tls-private-key-file=${key}`,
     `--token-auth-file=${tokens}`,
     "--authorization-mode=RBAC",
+    "--service-account-issuer=https://issuer.test",
+    `--service-account-signing-key-file=${accountKey}`,
+    `--service-account-key-file=${accountKey}`,
+    "--service-cluster-ip-range=10.0.0.0/24",
     ...flags,
   ];
   const log = (): string => readFileSync(logFile, "utf8");
