@@ -1,7 +1,7 @@
 // A container runtime behind a socket. Every call has its time limit; questions are asked again when the runtime restarts under them.
 import { type Clock, systemClock } from "#base";
 import { GrpcError, grpcChannel } from "#http";
-import { type ContainerRuntime, ExecTimeout } from "../runtime.ts";
+import { type ContainerRuntime, ExecTimeout, isNotFound } from "../runtime.ts";
 import { type CriMethod, calls } from "./calls.ts";
 
 export interface GrpcRuntimeOptions {
@@ -52,8 +52,8 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
       const { podSandboxId } = await call(calls.runPodSandbox, { config, runtimeHandler }, { signal, limit: 2 * timeout });
       return given(podSandboxId, `no id came back for the sandbox of ${config.metadata?.namespace}/${config.metadata?.name}`);
     },
-    stopPodSandbox: async (podSandboxId, signal) => void (await call(calls.stopPodSandbox, { podSandboxId }, { signal })),
-    removePodSandbox: async (podSandboxId, signal) => void (await call(calls.removePodSandbox, { podSandboxId }, { signal })),
+    stopPodSandbox: (podSandboxId, signal) => gone(call(calls.stopPodSandbox, { podSandboxId }, { signal })),
+    removePodSandbox: (podSandboxId, signal) => gone(call(calls.removePodSandbox, { podSandboxId }, { signal })),
     podSandboxStatus: async (podSandboxId, verbose, signal) => {
       const { status, info, containersStatuses, timestamp } = await call(calls.podSandboxStatus, { podSandboxId, verbose }, { ...ask, signal });
       return { status: given(status, `no status came back for sandbox ${podSandboxId}`), info, containers: containersStatuses, timestamp };
@@ -65,9 +65,8 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
       return given(containerId, `no id came back for container ${config.metadata?.name}`);
     },
     startContainer: async (containerId, signal) => void (await call(calls.startContainer, { containerId }, { signal })),
-    stopContainer: async (containerId, graceSeconds, signal) =>
-      void (await call(calls.stopContainer, { containerId, timeout: graceSeconds }, { signal, limit: timeout + graceSeconds * 1000 })),
-    removeContainer: async (containerId, signal) => void (await call(calls.removeContainer, { containerId }, { signal })),
+    stopContainer: (containerId, graceSeconds, signal) => gone(call(calls.stopContainer, { containerId, timeout: graceSeconds }, { signal, limit: timeout + graceSeconds * 1000 })),
+    removeContainer: (containerId, signal) => gone(call(calls.removeContainer, { containerId }, { signal })),
     containerStatus: async (containerId, verbose, signal) => {
       const { status, info } = await call(calls.containerStatus, { containerId, verbose }, { ...ask, signal });
       return { status: given(status, `no status came back for container ${containerId}`), info };
@@ -112,7 +111,7 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
       const { imageRef } = await imageCall(calls.pullImage, { image, auth, sandboxConfig }, { signal, limit: "none" });
       return given(imageRef, `no id came back for image ${image.image}`);
     },
-    removeImage: async (image, signal) => void (await imageCall(calls.removeImage, { image }, { signal })),
+    removeImage: (image, signal) => gone(imageCall(calls.removeImage, { image }, { signal })),
     imageFsInfo: async (signal) => (await imageCall(calls.imageFsInfo, {}, { ...ask, signal, limit: "none" })).imageFilesystems,
 
     close: () => {
@@ -120,6 +119,15 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
       images.close();
     },
   };
+}
+
+/** Ends well when the thing is not there: some runtimes complain when it was never there, others do not. */
+async function gone(ending: Promise<unknown>): Promise<void> {
+  try {
+    await ending;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
 }
 
 function given<T>(value: T | undefined, otherwise: string): T {

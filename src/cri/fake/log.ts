@@ -1,0 +1,73 @@
+// A container's log as runtimes write it: one line for each line of output, with its time, stream and whether it is whole.
+import { appendFileSync, closeSync, mkdirSync, openSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Stream } from "./program.ts";
+
+/** Longer output is cut into parts, as real runtimes do. */
+const partBytes = 16_384;
+const linesKept = 10_000;
+
+export class Log {
+  readonly path: string;
+  /** The newest lines, as written. */
+  readonly lines: string[] = [];
+  readonly #onDisk: boolean;
+  readonly #now: () => number;
+  readonly #pending: Record<Stream, string> = { stdout: "", stderr: "" };
+  #file: number | undefined;
+
+  constructor(path: string, { onDisk, now }: { readonly onDisk: boolean; readonly now: () => number }) {
+    this.path = path;
+    this.#onDisk = onDisk && path !== "";
+    this.#now = now;
+  }
+
+  open(): void {
+    if (!this.#onDisk) return;
+    mkdirSync(dirname(this.path), { recursive: true });
+    this.#file = openSync(this.path, "a", 0o640);
+  }
+
+  /** Goes on in a new file at the same path: the old one was moved away. */
+  reopen(): void {
+    this.close();
+    this.open();
+  }
+
+  close(): void {
+    if (this.#file !== undefined) closeSync(this.#file);
+    this.#file = undefined;
+  }
+
+  write(stream: Stream, text: string): void {
+    const parts = (this.#pending[stream] + text).split("\n");
+    this.#pending[stream] = parts.pop()!;
+    for (const part of parts) this.#line(stream, part);
+    while (this.#pending[stream].length >= partBytes) {
+      this.#add(stream, "P", this.#pending[stream].slice(0, partBytes));
+      this.#pending[stream] = this.#pending[stream].slice(partBytes);
+    }
+  }
+
+  /** What was printed without an end of line comes out when the program ends. */
+  flush(): void {
+    for (const stream of ["stdout", "stderr"] as const) {
+      if (this.#pending[stream]) this.#add(stream, "P", this.#pending[stream]);
+      this.#pending[stream] = "";
+    }
+  }
+
+  #line(stream: Stream, line: string): void {
+    let rest = line;
+    for (; rest.length > partBytes; rest = rest.slice(partBytes)) this.#add(stream, "P", rest.slice(0, partBytes));
+    this.#add(stream, "F", rest);
+  }
+
+  #add(stream: Stream, tag: "F" | "P", text: string): void {
+    const time = new Date(this.#now()).toISOString().replace("Z", "000000Z");
+    const line = `${time} ${stream} ${tag} ${text}`;
+    this.lines.push(line);
+    if (this.lines.length > linesKept) this.lines.shift();
+    if (this.#file !== undefined) appendFileSync(this.#file, `${line}\n`);
+  }
+}
