@@ -12,6 +12,7 @@ export const dialectOption = (dialect: Dialect) =>
     flag: "dialect",
     type: oneOf(...Object.values(dialects).map(({ name }) => name)),
     default: dialect.name,
+    defaultText: dialects.orch.name,
     doc: "Whose names are spoken on the wire, inside objects and in files. Recorded at the first start; a store keeps its dialect.",
   });
 

@@ -114,15 +114,15 @@ export const pairs = mapOf(text);
 /** `name:value,name:value`; values of one name are kept in their order. */
 export const headers: OptionType<Readonly<Record<string, readonly string[]>>> = (() => {
   const add = (before: Readonly<Record<string, readonly string[]>>, given: string): Readonly<Record<string, readonly string[]>> => {
-    const all: Record<string, readonly string[]> = { ...before };
+    const all = new Map(Object.entries(before));
     for (const part of given.split(",")) {
       if (part.trim() === "") continue;
       const cut = part.indexOf(":");
       if (cut < 1) throw new Refusal(`must be <name>:<value> headers; ${JSON.stringify(part)} is not one`);
       const name = part.slice(0, cut).trim();
-      all[name] = [...(all[name] ?? []), part.slice(cut + 1).trim()];
+      all.set(name, [...(all.get(name) ?? []), part.slice(cut + 1).trim()]);
     }
-    return all;
+    return Object.fromEntries(all);
   };
   const inFile = mapOf(strings);
   return {

@@ -14,7 +14,7 @@ export interface LogSettings {
 
 /** Text and JSON go to standard error; a split JSON log sends information, buffered if asked, to standard output. */
 export function logFrom(settings: LogSettings): RootLog {
-  const bufferBytes = Number(quantityValue(parseQuantity(settings.logJsonInfoBufferSize ?? "0")));
+  const bufferBytes = quantityValue(parseQuantity(settings.logJsonInfoBufferSize ?? "0"));
   const split = settings.loggingFormat === "json" && settings.logJsonSplitStream === true;
   return createLog({
     verbosity: settings.v,

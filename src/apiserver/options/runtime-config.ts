@@ -47,7 +47,7 @@ export function runtimeConfigProblems(given: Readonly<Record<string, string>>, d
 }
 
 /** Whether a switch is on; a key given alone means yes. */
-export const switchedOn = (value: string): boolean => truths[value.toLowerCase()] ?? false;
+export const switchedOn = (value: string): boolean => Object.hasOwn(truths, value.toLowerCase()) && truths[value.toLowerCase()]!;
 
 /** `v1`, `v1/pods`, `apps/v1`, `apps/v1/deployments` → the group and its version as known. */
 function splitKey(key: string): [group: string, version: string] {

@@ -1,0 +1,92 @@
+// The labels and annotations by which we know our sandboxes and containers again, and what a later agent must know to end them.
+import type { Container, LifecycleHandler, Pod } from "#api";
+import type { Dialect } from "#dialect";
+import { nameOf, namespaceOf, uidOf } from "../pod.ts";
+import { containerHash } from "./hash.ts";
+
+export const markNames = ({ data: { runtimeLabelPrefix: prefix } }: Dialect) => ({
+  podName: `${prefix}pod.name`,
+  podNamespace: `${prefix}pod.namespace`,
+  podUid: `${prefix}pod.uid`,
+  containerName: `${prefix}container.name`,
+  hash: `${prefix}container.hash`,
+  restartCount: `${prefix}container.restartCount`,
+  terminationMessagePath: `${prefix}container.terminationMessagePath`,
+  terminationMessagePolicy: `${prefix}container.terminationMessagePolicy`,
+  preStopHandler: `${prefix}container.preStopHandler`,
+  ports: `${prefix}container.ports`,
+  deletionGrace: `${prefix}pod.deletionGracePeriod`,
+  terminationGrace: `${prefix}pod.terminationGracePeriod`,
+});
+
+export const podLabels = (pod: Pod, dialect: Dialect): Record<string, string> => {
+  const names = markNames(dialect);
+  return { [names.podName]: nameOf(pod), [names.podNamespace]: namespaceOf(pod), [names.podUid]: uidOf(pod) };
+};
+
+export const sandboxLabels = (pod: Pod, dialect: Dialect): Record<string, string> => ({ ...pod.metadata.labels, ...podLabels(pod, dialect) });
+
+export const containerLabels = (pod: Pod, container: Container, dialect: Dialect): Record<string, string> => ({
+  [markNames(dialect).containerName]: container.name,
+  ...podLabels(pod, dialect),
+});
+
+export function containerAnnotations(pod: Pod, container: Container, restartCount: number, dialect: Dialect): Record<string, string> {
+  const names = markNames(dialect);
+  const { deletionGracePeriodSeconds: deletion } = pod.metadata;
+  const { terminationGracePeriodSeconds: termination } = pod.spec;
+  const preStop = container.lifecycle?.preStop;
+  const ports = (container.ports ?? []).map(({ name, hostPort, containerPort, protocol, hostIP }) => ({
+    ...(name && { name }),
+    ...(hostPort && { hostPort }),
+    containerPort,
+    ...(protocol && { protocol }),
+    ...(hostIP && { hostIP }),
+  }));
+  return {
+    [names.hash]: containerHash(container),
+    [names.restartCount]: String(restartCount),
+    [names.terminationMessagePath]: container.terminationMessagePath ?? "",
+    [names.terminationMessagePolicy]: container.terminationMessagePolicy ?? "",
+    ...(deletion !== undefined && { [names.deletionGrace]: String(deletion) }),
+    ...(termination !== undefined && { [names.terminationGrace]: String(termination) }),
+    ...(preStop && { [names.preStopHandler]: JSON.stringify(preStop) }),
+    ...(ports.length > 0 && { [names.ports]: JSON.stringify(ports) }),
+  };
+}
+
+/** What a container's annotations say, for ending a container whose pod is not known any more. */
+export interface ContainerMarks {
+  readonly hash: string;
+  readonly restartCount: number;
+  readonly terminationMessagePath: string;
+  readonly terminationMessagePolicy: string;
+  readonly graceSeconds?: number;
+  readonly preStop?: LifecycleHandler;
+  readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[];
+}
+
+export function readMarks(annotations: Readonly<Record<string, string>>, dialect: Dialect): ContainerMarks {
+  const names = markNames(dialect);
+  const grace = annotations[names.deletionGrace] ?? annotations[names.terminationGrace];
+  const preStop = parsed(annotations[names.preStopHandler]) as LifecycleHandler | undefined;
+  const ports = parsed(annotations[names.ports]) as ContainerMarks["ports"];
+  return {
+    hash: annotations[names.hash] ?? "",
+    restartCount: Number(annotations[names.restartCount] ?? 0) || 0,
+    terminationMessagePath: annotations[names.terminationMessagePath] ?? "",
+    terminationMessagePolicy: annotations[names.terminationMessagePolicy] ?? "",
+    ...(grace !== undefined && { graceSeconds: Number(grace) || 0 }),
+    ...(preStop && { preStop }),
+    ...(ports && { ports }),
+  };
+}
+
+function parsed(text: string | undefined): unknown {
+  if (!text) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,92 @@
+// What the runtime tells of one pod, in our words.
+import { type ContainerStatus, type PodSandboxStatus, containerState, millisecondsOf, namespaceMode, sandboxState } from "#cri";
+import type { Dialect } from "#dialect";
+import { type ContainerMarks, markNames, readMarks } from "./marks.ts";
+
+export type ContainerPhase = "created" | "running" | "exited" | "unknown";
+
+export interface ObservedContainer {
+  readonly id: string;
+  readonly name: string;
+  readonly sandboxId: string;
+  readonly state: ContainerPhase;
+  readonly createdAt: number;
+  readonly startedAt: number | undefined;
+  readonly finishedAt: number | undefined;
+  readonly exitCode: number;
+  readonly reason: string;
+  readonly message: string;
+  readonly image: string;
+  readonly imageId: string;
+  readonly logPath: string;
+  readonly marks: ContainerMarks;
+}
+
+export interface ObservedSandbox {
+  readonly id: string;
+  readonly ready: boolean;
+  readonly attempt: number;
+  readonly createdAt: number;
+  readonly ips: readonly string[];
+  readonly hostNetwork: boolean;
+}
+
+export interface ObservedPod {
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
+  /** Newest first. */
+  readonly sandboxes: readonly ObservedSandbox[];
+  /** Newest first. */
+  readonly containers: readonly ObservedContainer[];
+}
+
+export const nothingObserved = (pod: { readonly uid: string; readonly name: string; readonly namespace: string }): ObservedPod => ({ ...pod, sandboxes: [], containers: [] });
+
+/** The newest container of a name. */
+export const latest = (observed: ObservedPod, name: string): ObservedContainer | undefined => observed.containers.find((container) => container.name === name);
+
+export const isRunningPod = (observed: ObservedPod): boolean => observed.containers.some(({ state }) => state === "running") || observed.sandboxes.some(({ ready }) => ready);
+
+/** The addresses of the newest sandbox that is ready. */
+export const podIpsOf = (observed: ObservedPod): readonly string[] => (observed.sandboxes[0]?.ready ? observed.sandboxes[0].ips : []);
+
+const phases: Readonly<Record<number, ContainerPhase>> = {
+  [containerState.created]: "created",
+  [containerState.running]: "running",
+  [containerState.exited]: "exited",
+};
+export const phaseOf = (state: number): ContainerPhase => phases[state] ?? "unknown";
+
+export function observedContainer(status: ContainerStatus, sandboxId: string, terminationMessage: string, dialect: Dialect): ObservedContainer {
+  const exited = status.state === containerState.exited;
+  const said = [status.message, terminationMessage].filter((text) => text !== "").join(": ");
+  return {
+    id: status.id,
+    name: status.labels[markNames(dialect).containerName] ?? status.metadata?.name ?? "",
+    sandboxId,
+    state: phaseOf(status.state),
+    createdAt: millisecondsOf(status.createdAt) ?? 0,
+    startedAt: millisecondsOf(status.startedAt),
+    finishedAt: exited ? millisecondsOf(status.finishedAt) : undefined,
+    exitCode: exited ? status.exitCode : 0,
+    reason: exited ? status.reason : "",
+    message: exited ? said : "",
+    image: status.image?.image ?? "",
+    imageId: status.imageRef,
+    logPath: status.logPath,
+    marks: readMarks(status.annotations, dialect),
+  };
+}
+
+export function observedSandbox(status: PodSandboxStatus): ObservedSandbox {
+  const ips = [status.network?.ip ?? "", ...(status.network?.additionalIps ?? []).map(({ ip }) => ip)].filter((ip) => ip !== "");
+  return {
+    id: status.id,
+    ready: status.state === sandboxState.ready,
+    attempt: status.metadata?.attempt ?? 0,
+    createdAt: millisecondsOf(status.createdAt) ?? 0,
+    ips,
+    hostNetwork: status.linux?.namespaces?.options?.network === namespaceMode.node,
+  };
+}

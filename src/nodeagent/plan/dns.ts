@@ -1,0 +1,104 @@
+// What goes into a pod's resolv.conf, from its policy, its own wishes, the cluster's settings and the node's file.
+import type { Pod } from "#api";
+import { isHostNetwork, namespaceOf } from "../pod.ts";
+
+export interface DnsConfig {
+  readonly servers: readonly string[];
+  readonly searches: readonly string[];
+  readonly options: readonly string[];
+}
+
+export interface DnsSettings {
+  readonly clusterServers: readonly string[];
+  readonly clusterDomain: string;
+  /** What the node's own resolv.conf says. */
+  readonly host: DnsConfig;
+}
+
+export interface DnsResult {
+  readonly config: DnsConfig;
+  /** Warnings for the user: reason and message. */
+  readonly warnings: readonly { readonly reason: string; readonly message: string }[];
+}
+
+const mostServers = 3;
+const mostSearches = 32;
+const longestSearchLine = 2048;
+
+export function podDns(pod: Pod, settings: DnsSettings): DnsResult {
+  const warnings: { reason: string; message: string }[] = [];
+  const policy = policyOf(pod);
+  let config: DnsConfig;
+  if (policy === "none") config = { servers: [], searches: [], options: [] };
+  else if (policy === "cluster" && settings.clusterServers.length > 0) config = clusterConfig(pod, settings);
+  else {
+    if (policy === "cluster") {
+      const message = `Could not determine the cluster's name servers; the pod uses the node's instead of policy "ClusterFirst".`;
+      warnings.push({ reason: "MissingClusterDNS", message });
+    }
+    config = settings.host;
+  }
+  return { config: withinLimits(withOwn(config, pod.spec.dnsConfig), warnings), warnings };
+}
+
+function policyOf(pod: Pod): "cluster" | "host" | "none" {
+  switch (pod.spec.dnsPolicy) {
+    case "None":
+      return "none";
+    case "Default":
+      return "host";
+    case "ClusterFirstWithHostNet":
+      return "cluster";
+    default:
+      return isHostNetwork(pod) ? "host" : "cluster";
+  }
+}
+
+function clusterConfig(pod: Pod, { clusterServers, clusterDomain, host }: DnsSettings): DnsConfig {
+  const own = clusterDomain ? [`${namespaceOf(pod)}.svc.${clusterDomain}`, `svc.${clusterDomain}`, clusterDomain] : [];
+  return { servers: clusterServers, searches: unique([...own, ...host.searches]), options: ["ndots:5"] };
+}
+
+/** Adds what the pod itself asks for; its options win over those of the policy. */
+function withOwn(config: DnsConfig, own: Pod["spec"]["dnsConfig"]): DnsConfig {
+  if (!own) return config;
+  const options = new Map(config.options.map((option) => [option.split(":")[0]!, option]));
+  for (const { name = "", value } of own.options ?? []) options.set(name, value === undefined || value === null ? name : `${name}:${value}`);
+  return {
+    servers: unique([...config.servers, ...(own.nameservers ?? [])]),
+    searches: unique([...config.searches, ...(own.searches ?? [])]),
+    options: [...options.values()],
+  };
+}
+
+function withinLimits(config: DnsConfig, warnings: { reason: string; message: string }[]): DnsConfig {
+  const servers = config.servers.slice(0, mostServers);
+  if (servers.length < config.servers.length) {
+    const message = `Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: ${servers.join(" ")}`;
+    warnings.push({ reason: "DNSConfigForming", message });
+  }
+  const searches = config.searches.slice(0, mostSearches);
+  while (searches.join(" ").length > longestSearchLine) searches.pop();
+  if (searches.length < config.searches.length) {
+    const message = `Search Line limits were exceeded, some search paths have been omitted, the applied search line is: ${searches.join(" ")}`;
+    warnings.push({ reason: "DNSConfigForming", message });
+  }
+  return { servers, searches, options: config.options };
+}
+
+/** Reads a resolv.conf. */
+export function parseResolvConf(text: string): DnsConfig {
+  const servers: string[] = [];
+  let searches: string[] = [];
+  let options: string[] = [];
+  for (const line of text.split("\n")) {
+    const [word, ...rest] = line.trim().split(/\s+/);
+    if (word === "nameserver" && rest[0]) servers.push(rest[0]);
+    // Every root domain is searched anyway, and some resolvers choke on a lone dot.
+    else if (word === "search" || word === "domain") searches = rest.map((domain) => (domain === "." ? "." : domain.replace(/\.$/, ""))).filter((domain) => domain !== ".");
+    else if (word === "options") options = [...new Map([...options, ...rest].map((option) => [option.split(":")[0]!, option])).values()];
+  }
+  return { servers, searches, options };
+}
+
+const unique = (items: readonly string[]): string[] => [...new Set(items)];

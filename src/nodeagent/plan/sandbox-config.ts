@@ -1,0 +1,68 @@
+// What the runtime is told to make a pod's sandbox.
+import type { Pod } from "#api";
+import { type PodSandboxConfig, type PortMapping, profileType, protocol } from "#cri";
+import type { Dialect } from "#dialect";
+import { sandboxLabels } from "../containers/marks.ts";
+import { containersOf, everyContainerOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
+import { type CpuSettings, linuxResources, overheadResources, podAmounts } from "./amounts.ts";
+import type { DnsConfig } from "./dns.ts";
+import { sandboxHostname } from "./hostname.ts";
+import { groupsOf, namespacesOf } from "./security.ts";
+
+export interface SandboxFacts {
+  readonly dialect: Dialect;
+  readonly attempt: number;
+  readonly clusterDomain: string;
+  readonly dns: DnsConfig;
+  readonly cgroupParent: string;
+  readonly cpu: CpuSettings;
+  /** The folder of all pods' logs. */
+  readonly logFolder: string;
+}
+
+export const logFolderOf = (pod: Pod, logFolder: string): string => `${logFolder}/${namespaceOf(pod)}_${nameOf(pod)}_${uidOf(pod)}`;
+
+export function sandboxConfig(pod: Pod, facts: SandboxFacts): PodSandboxConfig {
+  const { dialect, dns, cpu } = facts;
+  const hostname = sandboxHostname(pod, facts.clusterDomain);
+  const ports = portMappings(pod);
+  const { runAsUser, runAsGroup, seLinuxOptions, sysctls } = pod.spec.securityContext ?? {};
+  const groups = groupsOf(pod);
+  return {
+    metadata: { name: nameOf(pod), uid: uidOf(pod), namespace: namespaceOf(pod), ...(facts.attempt > 0 && { attempt: facts.attempt }) },
+    ...(hostname !== "" && { hostname }),
+    logDirectory: logFolderOf(pod, facts.logFolder),
+    dnsConfig: { servers: [...dns.servers], searches: [...dns.searches], options: [...dns.options] },
+    ...(ports.length > 0 && { portMappings: ports }),
+    labels: sandboxLabels(pod, dialect),
+    annotations: { ...pod.metadata.annotations },
+    linux: {
+      cgroupParent: facts.cgroupParent,
+      securityContext: {
+        namespaceOptions: namespacesOf(pod),
+        ...(seLinuxOptions && { selinuxOptions: { user: seLinuxOptions.user ?? "", role: seLinuxOptions.role ?? "", type: seLinuxOptions.type ?? "", level: seLinuxOptions.level ?? "" } }),
+        ...(runAsUser !== undefined && { runAsUser: { value: Number(runAsUser) } }),
+        ...(groups.length > 0 && { supplementalGroups: groups }),
+        ...(everyContainerOf(pod).some((container) => container.securityContext?.privileged) && { privileged: true }),
+        ...(runAsGroup !== undefined && { runAsGroup: { value: Number(runAsGroup) } }),
+        seccomp: { profileType: profileType.runtimeDefault },
+      },
+      ...(sysctls && sysctls.length > 0 && { sysctls: Object.fromEntries(sysctls.map(({ name, value }) => [name, value])) }),
+      overhead: overheadResources(pod, cpu),
+      resources: linuxResources(podAmounts(pod), cpu),
+    },
+  };
+}
+
+const protocols: Readonly<Record<string, number>> = { TCP: protocol.tcp, UDP: protocol.udp, SCTP: protocol.sctp };
+
+function portMappings(pod: Pod): PortMapping[] {
+  return containersOf(pod).flatMap(({ ports }) =>
+    (ports ?? []).map((port) => ({
+      protocol: protocols[port.protocol ?? "TCP"] ?? protocol.tcp,
+      containerPort: port.containerPort,
+      ...(port.hostPort && { hostPort: port.hostPort }),
+      ...(port.hostIP && { hostIp: port.hostIP }),
+    })),
+  );
+}

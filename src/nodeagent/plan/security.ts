@@ -1,0 +1,94 @@
+// From a pod's and a container's security settings to what the runtime is told.
+import type { Container, EphemeralContainer, Pod, SeccompProfile } from "#api";
+import { type Image, type LinuxContainerSecurityContext, type NamespaceOption, type SecurityProfile, namespaceMode, profileType } from "#cri";
+import type { Dialect } from "#dialect";
+import { isHostNetwork, longNameOf } from "../pod.ts";
+
+export interface SecuritySettings {
+  readonly dialect: Dialect;
+  /** Whether containers that say nothing get the runtime's default profile. */
+  readonly seccompDefault: boolean;
+  /** Where the node's own profiles are. */
+  readonly seccompFolder: string;
+}
+
+const maskedPaths = ["/proc/asound", "/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/sys/firmware"];
+const readonlyPaths = ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"];
+
+export function namespacesOf(pod: Pod, target?: string): NamespaceOption {
+  const { hostPID, hostIPC, shareProcessNamespace } = pod.spec;
+  const processes = target !== undefined ? namespaceMode.target : hostPID ? namespaceMode.node : shareProcessNamespace ? namespaceMode.pod : namespaceMode.container;
+  return {
+    network: isHostNetwork(pod) ? namespaceMode.node : namespaceMode.pod,
+    ipc: hostIPC ? namespaceMode.node : namespaceMode.pod,
+    pid: processes,
+    ...(target !== undefined && { targetId: target }),
+  };
+}
+
+/** The groups that every process of the pod gets. */
+export function groupsOf(pod: Pod): number[] {
+  const { fsGroup, supplementalGroups } = pod.spec.securityContext ?? {};
+  return [...(fsGroup !== undefined ? [Number(fsGroup)] : []), ...(supplementalGroups ?? []).map(Number)];
+}
+
+/** The user that the image or the pod names; the runtime's words. */
+export interface ImageUser {
+  readonly uid?: number;
+  readonly username: string;
+}
+export const imageUserOf = (image: Image): ImageUser => ({ ...(image.uid && { uid: Number(image.uid.value ?? 0) }), username: image.username });
+
+/** Why a container that must not run as root would; undefined when all is well. */
+export function rootProblem(pod: Pod, container: Container, user: ImageUser): string | undefined {
+  const own = container.securityContext;
+  const of = pod.spec.securityContext;
+  if (!(own?.runAsNonRoot ?? of?.runAsNonRoot)) return undefined;
+  const at = `(pod: ${JSON.stringify(longNameOf(pod))}, container: ${container.name})`;
+  const asked = own?.runAsUser ?? of?.runAsUser;
+  if (asked !== undefined) return Number(asked) === 0 ? `container's runAsUser breaks non-root policy ${at}` : undefined;
+  if (user.uid !== undefined) return user.uid === 0 ? `container has runAsNonRoot and image will run as root ${at}` : undefined;
+  if (user.username !== "") return `container has runAsNonRoot and image has non-numeric user (${user.username}), cannot verify user is non-root ${at}`;
+  return undefined;
+}
+
+export function containerSecurity(pod: Pod, container: Container | EphemeralContainer, user: ImageUser, settings: SecuritySettings, target?: string): LinuxContainerSecurityContext {
+  const own = container.securityContext ?? {};
+  const of = pod.spec.securityContext ?? {};
+  const asked = own.runAsUser ?? of.runAsUser;
+  const group = own.runAsGroup ?? of.runAsGroup;
+  const labels = own.seLinuxOptions ?? of.seLinuxOptions;
+  const groups = groupsOf(pod);
+  const { path, profile } = seccompOf(own.seccompProfile ?? of.seccompProfile, settings);
+  const appArmor = pod.metadata.annotations?.[settings.dialect.names.annotations.appArmorContainerPrefix + container.name];
+  return {
+    ...(own.capabilities && { capabilities: { addCapabilities: own.capabilities.add ?? [], dropCapabilities: own.capabilities.drop ?? [] } }),
+    ...(own.privileged && { privileged: true }),
+    namespaceOptions: namespacesOf(pod, target),
+    ...(labels && { selinuxOptions: { user: labels.user ?? "", role: labels.role ?? "", type: labels.type ?? "", level: labels.level ?? "" } }),
+    ...(asked !== undefined ? { runAsUser: { value: Number(asked) } } : user.uid !== undefined ? { runAsUser: { value: user.uid } } : user.username !== "" ? { runAsUsername: user.username } : {}),
+    ...(own.readOnlyRootFilesystem && { readonlyRootfs: true }),
+    ...(groups.length > 0 && { supplementalGroups: groups }),
+    ...(appArmor && { apparmorProfile: appArmor }),
+    ...(path !== "" && { seccompProfilePath: path }),
+    ...(own.allowPrivilegeEscalation === false && { noNewPrivs: true }),
+    ...(group !== undefined && { runAsGroup: { value: Number(group) } }),
+    ...(own.procMount !== "Unmasked" && { maskedPaths, readonlyPaths }),
+    seccomp: profile,
+  };
+}
+
+function seccompOf(profile: SeccompProfile | undefined, { seccompDefault, seccompFolder }: SecuritySettings): { readonly path: string; readonly profile: SecurityProfile } {
+  switch (profile?.type) {
+    case "RuntimeDefault":
+      return { path: "runtime/default", profile: { profileType: profileType.runtimeDefault } };
+    case "Localhost": {
+      const file = `${seccompFolder}/${profile.localhostProfile ?? ""}`;
+      return { path: `localhost/${file}`, profile: { profileType: profileType.localhost, localhostRef: file } };
+    }
+    case "Unconfined":
+      return { path: "unconfined", profile: { profileType: profileType.unconfined } };
+    default:
+      return seccompDefault ? { path: "runtime/default", profile: { profileType: profileType.runtimeDefault } } : { path: "", profile: { profileType: profileType.unconfined } };
+  }
+}

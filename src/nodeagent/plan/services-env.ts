@@ -1,0 +1,39 @@
+// Variables that tell a pod where the services of its namespace are.
+import type { Service } from "#api";
+
+/** The variables for these services, in order. Services without an address of their own have none. */
+export function servicesEnvironment(services: readonly Service[]): [name: string, value: string][] {
+  const found: [string, string][] = [];
+  for (const service of services) {
+    const ip = service.spec.clusterIP;
+    if (!ip || ip === "None") continue;
+    const name = variableName(service.metadata.name ?? "");
+    const ports = service.spec.ports ?? [];
+    const [first] = ports;
+    if (!first) continue;
+    found.push([`${name}_SERVICE_HOST`, ip], [`${name}_SERVICE_PORT`, String(first.port)]);
+    for (const port of ports) if (port.name) found.push([`${name}_SERVICE_PORT_${variableName(port.name)}`, String(port.port)]);
+    for (const [index, port] of ports.entries()) {
+      const protocol = port.protocol || "TCP";
+      const url = `${protocol.toLowerCase()}://${ip.includes(":") ? `[${ip}]` : ip}:${port.port}`;
+      if (index === 0) found.push([`${name}_PORT`, url]);
+      const start = `${name}_PORT_${port.port}_${protocol.toUpperCase()}`;
+      found.push([start, url], [`${start}_PROTO`, protocol.toLowerCase()], [`${start}_PORT`, String(port.port)], [`${start}_ADDR`, ip]);
+    }
+  }
+  return found;
+}
+
+/** The services a pod hears of: those of its namespace unless it wants none, and always the one that leads to the API server. */
+export function servicesFor(namespace: string, links: boolean, services: Iterable<Service>, apiService: string): Service[] {
+  const chosen = new Map<string, Service>();
+  for (const service of services) {
+    const name = service.metadata.name ?? "";
+    if (service.metadata.namespace === "default" && name === apiService) {
+      if (!chosen.has(name)) chosen.set(name, service);
+    } else if (links && service.metadata.namespace === namespace) chosen.set(name, service);
+  }
+  return [...chosen.values()].toSorted((a, b) => ((a.metadata.name ?? "") < (b.metadata.name ?? "") ? -1 : 1));
+}
+
+const variableName = (name: string): string => name.toUpperCase().replaceAll("-", "_");
