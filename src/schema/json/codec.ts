@@ -9,7 +9,8 @@ import { type CarefulState, type Finding, carefully } from "./careful.ts";
 import { type Node, JsonSyntaxError, NumberNode, ObjectNode, defaultMaxDepth, parseTree } from "./parse.ts";
 import { countKeys, scan } from "./scan.ts";
 import { stringifyJson } from "./stringify.ts";
-import { irregular, newState, planOf, walkMessage } from "./walk.ts";
+import { irregular, newState } from "./walk-state.ts";
+import { planOf, walkMessage } from "./walk.ts";
 
 export interface Decoded<T> {
   readonly value: T;

@@ -2,34 +2,11 @@
 // given when nothing needs to change, and a corrected one otherwise. It knows no paths: at the first wrong type it gives up
 // (`irregular`), and the careful way says what is wrong.
 
-import { canonicalMicroTime, canonicalQuantity, canonicalTime, canonicalDuration } from "#base";
 import { alwaysShown, dropsZero, flatFields, zeroOf, zeroOfField } from "../flat.ts";
-import { isRemembered } from "../raw.ts";
 import type { Field, Message, ScalarName, Shape } from "../shape.ts";
-import { canonicalBase64 } from "./base64.ts";
+import { scalarChecks } from "./scalar-checks.ts";
+import { type Check, type WalkState, irregular } from "./walk-state.ts";
 
-/** Thrown where a value does not fit its declaration: one error for all, for nobody reads it. */
-export const irregular = new Error("a value does not fit its declaration");
-
-export interface WalkState {
-  /** Whether the tree is ours to correct in place. */
-  readonly own: boolean;
-  /** How much deeper data of no declared type may nest. */
-  depthLeft: number;
-  /** Object keys met; fewer than the text has when some stood twice. */
-  keys: number;
-  unknown: boolean;
-  /** Lists of numbers were met, whose spelling the count of keys did not look at. */
-  numbers: boolean;
-  /** Raw objects were met: of those the text matters, not only the value. */
-  raw: boolean;
-  /** Raw objects were met whose text is remembered. */
-  remembered: boolean;
-}
-export const newState = (own: boolean, maxDepth: number): WalkState => ({ own, depthLeft: maxDepth, keys: 0, unknown: false, numbers: false, raw: false, remembered: false });
-
-/** Returns the canonical value; `undefined` stands for "leave it out". */
-type Check = (value: unknown, state: WalkState) => unknown;
 type Data = Record<string, unknown>;
 
 /** How a field is checked at once, where that is possible; `check` does the rest. */
@@ -279,7 +256,7 @@ function shapeCheck(shape: Shape): Check {
       const { get, or } = shape;
       const message = messageCheck(get);
       if (or === undefined) return message;
-      const items = or === "array" ? listOf(message) : or === "strings" ? listOf(string) : undefined;
+      const items = or === "array" ? listOf(message) : or === "strings" ? listOf(scalarChecks.string) : undefined;
       return (value, state) => {
         if (or === "bool" && typeof value === "boolean") return value;
         if (items && Array.isArray(value)) return value.length > 0 ? items(value, state) : null;
@@ -341,88 +318,3 @@ function mapCheck(of: Shape): Check {
     return target;
   };
 }
-
-const string: Check = (value) => {
-  if (typeof value !== "string") throw irregular;
-  return value;
-};
-const number: Check = (value) => {
-  if (typeof value !== "number") throw irregular;
-  return value;
-};
-const integer =
-  (least: number, most: number): Check =>
-  (value) => {
-    if (typeof value !== "number" || !Number.isInteger(value) || value < least || value > most) throw irregular;
-    return value;
-  };
-const wide =
-  (least: bigint, most: bigint): Check =>
-  (value) => {
-    if (typeof value === "number" && Number.isSafeInteger(value) && BigInt(value) >= least) return value;
-    if (typeof value !== "bigint" || value < least || value > most) throw irregular;
-    const small = Number(value);
-    return Number.isSafeInteger(small) ? small : value;
-  };
-const int64: Check = (value) => (typeof value === "number" && Number.isSafeInteger(value) ? value : wideInt64(value, undefined as never));
-const wideInt64 = wide(-(1n << 63n), (1n << 63n) - 1n);
-
-/** A text in canonical form; what is no such text at all is for the careful way to describe. */
-const text =
-  (canonical: (value: string) => unknown): Check =>
-  (value) => {
-    if (typeof value !== "string") throw irregular;
-    try {
-      return canonical(value);
-    } catch {
-      throw irregular;
-    }
-  };
-
-/** Counts the keys of data of no declared type. */
-function anything(value: unknown, state: WalkState): unknown {
-  if (typeof value !== "object" || value === null) return value;
-  if (--state.depthLeft < 0) throw irregular;
-  if (Array.isArray(value)) for (const item of value) anything(item, state);
-  else
-    for (const key in value) {
-      state.keys++;
-      anything((value as Data)[key], state);
-    }
-  state.depthLeft++;
-  return value;
-}
-const raw: Check = (value, state) => {
-  if (state.own) state.raw = true;
-  else if (isRemembered(value)) state.remembered = true;
-  return anything(value, state);
-};
-
-const scalarChecks: Readonly<Record<ScalarName, Check>> = {
-  string,
-  bool: (value) => {
-    if (typeof value !== "boolean") throw irregular;
-    return value;
-  },
-  int32: integer(-2147483648, 2147483647),
-  uint32: integer(0, 4294967295),
-  int64,
-  uint64: wide(0n, (1n << 64n) - 1n),
-  double: number,
-  float: number,
-  bytes: text(canonicalBase64),
-  rawBytes: () => {
-    throw irregular; // binary peers only
-  },
-  time: text(canonicalTime),
-  microTime: text(canonicalMicroTime),
-  duration: text(canonicalDuration),
-  quantity: text((value) => canonicalQuantity(value.trim())),
-  intOrString: (value) => {
-    if (typeof value === "string") return value;
-    return scalarChecks.int32(value, undefined as never);
-  },
-  rawExtension: raw,
-  fieldsV1: anything,
-  json: raw,
-};
