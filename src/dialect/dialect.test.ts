@@ -20,6 +20,7 @@ const names: [what: string, get: (d: typeof orch) => string, orch: string, kuber
   ["schema extensions", (d) => `${d.wire.extensionPrefix}list-type`, "x-orch-list-type", "x-kubernetes-list-type"],
   ["the binary media type", (d) => d.wire.protobufMediaType, "application/vnd.orch.protobuf", "application/vnd.kubernetes.protobuf"],
   ["the flow schema header", (d) => d.wire.flowSchemaHeader, "X-Orch-PF-FlowSchema-UID", "X-Kubernetes-PF-FlowSchema-UID"],
+  ["the store's health check", (d) => d.wire.storeHealthCheck, "store", "etcd"],
   ["a taint", (d) => d.names.taints.notReady, "node.orch.io/not-ready", "node.kubernetes.io/not-ready"],
   ["a label by its parts", (d) => labelName(d, "topology", "zone"), "topology.orch.io/zone", "topology.kubernetes.io/zone"],
   ["a label without prefix", (d) => labelName(d, "", "hostname"), "orch.io/hostname", "kubernetes.io/hostname"],

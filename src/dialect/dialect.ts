@@ -24,6 +24,8 @@ export interface Dialect {
     /** Response headers that tell which flow schema and priority level a request fell under. */
     readonly flowSchemaHeader: string;
     readonly priorityLevelHeader: string;
+    /** What the health endpoints call the check of the backing store. */
+    readonly storeHealthCheck: string;
     /** Title of the published API description. */
     readonly apiTitle: string;
     /** The group in which clients ask for aggregated discovery; compiled into them, so the same in every dialect. */
@@ -106,3 +108,6 @@ export const streamProtocols = {
 
 /** Images keep their real names in every dialect. */
 export const pauseImage = "registry.k8s.io/pause:3.9";
+
+/** Names under which the usual command-line client owns fields, in every dialect. */
+export const commandLineManagers = { clientSideApply: "kubectl-client-side-apply", serverSideApply: "kubectl" } as const;

@@ -33,6 +33,7 @@ export function dialectFrom(words: Words): Dialect {
       aggregatorPackage: `${componentPrefix}aggregator`,
       flowSchemaHeader: `X-${words.Product}-PF-FlowSchema-UID`,
       priorityLevelHeader: `X-${words.Product}-PF-PriorityLevel-UID`,
+      storeHealthCheck: words.spelling.flag("store-servers").split("-", 1)[0]!,
       apiTitle: words.Product,
       discoveryGroup: "apidiscovery.k8s.io",
     },
