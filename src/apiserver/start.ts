@@ -10,6 +10,7 @@ import { builtInStrategies } from "#registry";
 import { type Store, openStore } from "#store";
 import { accessFor } from "./access.ts";
 import { bootstrapNamespaces, claimDialect } from "./bootstrap.ts";
+import { openApi } from "./openapi/handler.ts";
 import { rootPaths } from "./paths.ts";
 import { type Core, buildCore, buildFront, lifecyclePlugin } from "./server.ts";
 import { type ApiserverSettings, settleFlags } from "./settings-of.ts";
@@ -71,7 +72,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     authorizer: access.authorizer,
     plugins: [lifecyclePlugin(core)],
     specials: access.specials,
-    paths: [rootPaths(dialect, () => front.catalog)],
+    paths: [rootPaths(dialect, () => front.catalog), openApi(() => front.catalog, dialect)],
     health: {
       live: [
         { name: "ping", check: () => undefined },

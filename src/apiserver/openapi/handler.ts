@@ -1,0 +1,69 @@
+// /openapi/v2 and /openapi/v3: made on first ask, then served from memory under their hashes.
+import { createHash } from "node:crypto";
+import type { Dialect } from "#dialect";
+import { type Reply, header } from "#http";
+import type { ApiCall } from "../api-call.ts";
+import type { Catalog, GroupVersion } from "../catalog.ts";
+import type { PathHandler } from "../router.ts";
+import { openApiV2, openApiV3 } from "./document.ts";
+import { binaryDocument } from "./binary.ts";
+
+interface Made {
+  readonly body: Buffer;
+  readonly hash: string;
+}
+
+const binaryTypes = ["application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"];
+
+export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
+  const made = new Map<string, Made>();
+  const once = (id: string, make: () => Buffer): Made => {
+    let known = made.get(id);
+    if (!known) {
+      const body = make();
+      made.set(id, (known = { body, hash: createHash("sha512").update(body).digest("hex").toUpperCase() }));
+    }
+    return known;
+  };
+  const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+  return (call) => {
+    const { path } = call.target;
+    if (path === "/openapi/v2") {
+      const accept = header(call.call.headers, "accept") ?? "";
+      if (binaryTypes.some((type) => accept.includes(type))) {
+        return cached(call, once("v2 binary", () => binaryDocument(openApiV2(catalog(), dialect))), binaryTypes[1]!);
+      }
+      return cached(call, once("v2", () => json(openApiV2(catalog(), dialect))), "application/json");
+    }
+    if (path === "/openapi/v3" || path === "/openapi/v3/") {
+      const paths = Object.fromEntries(
+        catalog().versions.map((version) => {
+          const { hash } = document(version);
+          return [pathOf(version), { serverRelativeURL: `/openapi/v3/${pathOf(version)}?hash=${hash}` }];
+        }),
+      );
+      return { status: 200, headers: { "content-type": "text/plain; charset=utf-8" }, body: json({ paths }) };
+    }
+    if (!path.startsWith("/openapi/v3/")) return undefined;
+    const version = catalog().versions.find((item) => `/openapi/v3/${pathOf(item)}` === path);
+    if (!version) return { status: 404, headers: {} };
+    const found = document(version);
+    const asked = call.query.get("hash");
+    if (asked !== undefined && asked !== found.hash) return { status: 301, headers: { location: `${path}?hash=${found.hash}` } };
+    const reply = cached(call, found, "application/json");
+    if (asked === undefined) return reply;
+    return { ...reply, headers: { ...reply.headers, "cache-control": "public, immutable", expires: new Date(Date.now() + 365 * 86_400_000).toUTCString() } };
+  };
+
+  function document(version: GroupVersion): Made {
+    return once(`v3 ${version.groupVersion}`, () => json(openApiV3(version, catalog(), dialect)));
+  }
+}
+
+const pathOf = ({ group, version, groupVersion }: GroupVersion): string => (group === "" ? `api/${version}` : `apis/${groupVersion}`);
+
+function cached(call: ApiCall, { body, hash }: Made, type: string): Reply {
+  const etag = `"${hash}"`;
+  const headers = { "content-type": type, etag, vary: "Accept" };
+  return header(call.call.headers, "if-none-match") === etag ? { status: 304, headers } : { status: 200, headers, body };
+}
