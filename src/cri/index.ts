@@ -3,6 +3,7 @@ export { type GrpcRuntimeOptions, grpcRuntime } from "./grpc/grpc-runtime.ts";
 export { type FakeRuntime, type FakeRuntimeOptions, type RecordedCall, fakeRuntime } from "./fake/fake-runtime.ts";
 export { type FakeImage, completeName } from "./fake/images.ts";
 export type { Program, World } from "./fake/program.ts";
+export { recordedForm } from "./recorded-form.ts";
 export { millisecondsOf, nanosecondsOf } from "./messages/language.ts";
 export {
   type ImageSpec,

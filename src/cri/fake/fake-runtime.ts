@@ -155,7 +155,7 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
     },
 
     version: async (signal) => {
-      await called("Version", { version: "v1" }, signal);
+      await called("Version", { version: "0.1.0" }, signal);
       return { version: "0.1.0", runtimeName: "fake", runtimeVersion: "1.0.0", runtimeApiVersion: "v1" };
     },
     status: async (verbose, signal) => {

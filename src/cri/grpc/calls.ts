@@ -12,6 +12,7 @@ import * as t from "../messages/stats.ts";
 export interface CriMethod<Q, R> extends GrpcMethod<Q, R> {
   readonly name: string;
   readonly request: Message;
+  readonly response: Message;
 }
 
 const method =
@@ -21,6 +22,7 @@ const method =
     return {
       name,
       request,
+      response,
       path: `/runtime.v1.${service}/${name}`,
       encode: (message) => encoder.encode(message as Parameters<typeof encoder.encode>[0]),
       decode: (bytes) => decoder.decode(bytes) as Told<R>,

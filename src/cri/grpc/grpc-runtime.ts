@@ -41,7 +41,7 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
   const ask = { question: true } as const;
 
   return {
-    version: (signal) => call(calls.version, { version: "v1" }, { ...ask, signal }),
+    version: (signal) => call(calls.version, { version: "0.1.0" }, { ...ask, signal }),
     status: async (verbose, signal) => {
       const { status, info } = await call(calls.status, { verbose }, { ...ask, signal });
       return { conditions: status?.conditions ?? [], info };
