@@ -93,6 +93,11 @@ export async function startContainerd(): Promise<Containerd> {
   }
 }
 
+const running = new Set<ChildProcess>();
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
 class Daemon {
   readonly socket: string;
   readonly #folder: string;
@@ -121,7 +126,8 @@ class Daemon {
     this.#child = child;
     await log.close();
     child.on("error", () => {});
-    process.once("exit", () => child.kill("SIGKILL"));
+    running.add(child);
+    child.once("exit", () => running.delete(child));
     const runtime = this.runtime();
     try {
       for (const until = Date.now() + 30_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
