@@ -77,7 +77,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       live: [
         { name: "ping", check: () => undefined },
         { name: "log", check: () => log.flush() },
-        { name: dialect.name === "kubernetes" ? "etcd" : "store", check: async () => void (await store.progress()) },
+        { name: dialect.wire.storeHealthCheck, check: async () => void (await store.progress()) },
         { name: "poststarthook/rbac/bootstrap-roles", check: () => access.bootstrapped() },
       ],
       ready: [

@@ -85,3 +85,4 @@ export {
   parseTime,
   timeOfMillis,
 } from "./time.ts";
+export { deepCopy } from "./deep-copy.ts";

@@ -1,6 +1,6 @@
 // The way of a new object: metadata filled in, admission, the strategy's say, one encoding, one write.
 import { randomUUID } from "node:crypto";
-import { ApiError, alreadyExists, badRequest, invalid } from "#base";
+import { ApiError, alreadyExists, badRequest, deepCopy, invalid } from "#base";
 import { validate } from "#schema";
 import type { Held } from "#watchcache";
 import { trackUpdate } from "./field-owners.ts";
@@ -9,8 +9,24 @@ import { validateFinalizersQualified, validateMeta } from "./object-meta.ts";
 import { type WriteRequest, attempt, circumstances, timestamp } from "./request.ts";
 import type { ApiObject } from "./strategy.ts";
 
-/** Stores a new object, given in the stored shape with its defaults. Answers what is now held (revision 0 for a dry run). */
+const mostNames = 8;
+
+/**
+ * Stores a new object, given in the stored shape with its defaults. Answers what is now held (revision 0 for a dry run).
+ * A name the server made up and found taken is made up anew, a few times.
+ */
 export async function create(request: WriteRequest, object: ApiObject, options: { readonly tracked?: boolean } = {}): Promise<Held> {
+  if (object.metadata.name || !object.metadata.generateName) return await attemptToCreate(request, object, options);
+  for (let left = mostNames; ; left--) {
+    try {
+      return await attemptToCreate(request, left > 1 ? deepCopy(object) : object, options);
+    } catch (error) {
+      if (left === 1 || !(error instanceof ApiError && error.reason === "AlreadyExists")) throw error;
+    }
+  }
+}
+
+async function attemptToCreate(request: WriteRequest, object: ApiObject, options: { readonly tracked?: boolean } = {}): Promise<Held> {
   const { endpoint } = request;
   const { resource } = endpoint;
   const { strategy } = resource;

@@ -1,5 +1,6 @@
 // Who owns which fields: kept in metadata.managedFields on every write, and decided upon by server-side apply.
-import { ApiError, badRequest } from "#base";
+import { ApiError, badRequest, deepCopy } from "#base";
+import { commandLineManagers } from "#dialect";
 import { type Applied, type Conflict, type FieldSet, type JsonObject, type ManagedFieldsEntry, PatchError, apply, conflictMessage, fromJsonValue, updateManagers } from "#schema";
 import { defaulted } from "./defaulting.ts";
 import { type WriteRequest, timestamp } from "./request.ts";
@@ -18,7 +19,8 @@ export function applyObject(request: WriteRequest, name: string, old: ApiObject 
   if (sent.metadata.managedFields?.length) throw badRequest("metadata.managedFields must be nil");
   const outcome = applied(request, old, sent, force);
   if (!outcome.done) throw applyConflict(outcome.conflicts);
-  const merged = fromJsonValue(endpoint.schema, outcome.object).value as unknown as ApiObject;
+  // The outcome shares parts with the live object and with what stands for nothing; what follows changes it in place.
+  const merged = deepCopy(fromJsonValue(endpoint.schema, outcome.object).value) as unknown as ApiObject;
   merged.apiVersion = endpoint.apiVersion;
   merged.kind = endpoint.kind;
   merged.metadata.name ??= name;
@@ -30,7 +32,7 @@ export function applyObject(request: WriteRequest, name: string, old: ApiObject 
 function applied(request: WriteRequest, old: ApiObject | undefined, sent: ApiObject, force: boolean): Applied {
   const { lastApplied } = request.endpoint.resource.dialect.names.annotations;
   try {
-    return apply({ ...writeOf(request), live: old && inVersion(request, old), patch: sent as unknown as JsonObject, force, clientSideApply: { manager: "kubectl", annotation: lastApplied } });
+    return apply({ ...writeOf(request), live: old && inVersion(request, old), patch: sent as unknown as JsonObject, force, clientSideApply: { manager: commandLineManagers.serverSideApply, annotation: lastApplied } });
   } catch (error) {
     if (error instanceof PatchError) throw badRequest(error.message);
     throw error;
@@ -64,14 +66,14 @@ function writeOf(request: WriteRequest) {
       // Owners known from another group than the one spoken are forgotten, as clients have come to expect.
       const to = resource.endpoints.find((item) => item.apiVersion === apiVersion && item.group === endpoint.group);
       if (!to) return undefined;
-      return { schema: to.schema, object: to.fromHub(endpoint.toHub(structuredClone(object) as unknown as ApiObject)) as unknown as JsonObject };
+      return { schema: to.schema, object: to.fromHub(endpoint.toHub(deepCopy(object) as unknown as ApiObject)) as unknown as JsonObject };
     },
   };
 }
 
 /** The object in the version the client speaks; the stored object itself when that is the same. */
 function inVersion({ endpoint }: WriteRequest, hub: ApiObject): JsonObject {
-  return (endpoint.isHub ? hub : endpoint.fromHub(structuredClone(hub))) as unknown as JsonObject;
+  return (endpoint.isHub ? hub : endpoint.fromHub(deepCopy(hub))) as unknown as JsonObject;
 }
 
 function setManagers(object: ApiObject, entries: readonly ManagedFieldsEntry[]): void {

@@ -1,5 +1,5 @@
 // patch: four ways to say a change, one way to store it.
-import { ApiError, badRequest, unsupportedMediaType } from "#base";
+import { ApiError, badRequest, deepCopy, unsupportedMediaType } from "#base";
 import { header, parseMediaType } from "#http";
 import type { ApiObject, Endpoint, WriteRequest } from "#registry";
 import { applyObject, defaulted, update } from "#registry";
@@ -45,7 +45,7 @@ async function patched(call: ApiCall, endpoint: Endpoint, request: WriteRequest,
       if (!judged) judgePatch(call, endpoint, decoded, options);
       judged = true;
       if (decoded.value.metadata.name !== call.target.name) throw badRequest(`the name of the object (${decoded.value.metadata.name}) does not match the name on the URL (${call.target.name})`);
-      return defaulted(request, decoded.value);
+      return defaulted(request, deepCopy(decoded.value));
     },
   });
 }

@@ -1,5 +1,5 @@
 // create and replace.
-import { badRequest } from "#base";
+import { badRequest, deepCopy } from "#base";
 import { create as createObject, defaulted, update } from "#registry";
 import type { Endpoint, ApiObject } from "#registry";
 import type { ApiCall } from "../api-call.ts";
@@ -24,7 +24,7 @@ export const replace: Endpointed = async (context, call, endpoint) => {
   const request = writeRequest(context, call, endpoint, options);
   const next = defaulted(request, sent);
   const { held, created } = await update(request, call.target.name, {
-    transform: () => structuredClone(next),
+    transform: () => deepCopy(next),
     createIfAbsent: endpoint.resource.strategy.createOnUpdate ?? false,
     uid: next.metadata.uid,
   });
