@@ -87,6 +87,7 @@ export class Resource {
     const decoded = value[0] === 0x7b ? decodeJson(this.hub, value) : decodeStoredProtobuf(this.hub, value, this.dialect);
     decoded.kind = this.hub.kind.kind;
     decoded.apiVersion = this.hubVersion;
+    this.strategy.restore?.(decoded);
     return decoded;
   }
 

@@ -88,6 +88,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly returnsDeleted?: boolean;
 
   defaults?(obj: T, about: Circumstances): void;
+  /** Puts back what the binary form leaves out, after an object was read from the store. */
+  restore?(obj: T): void;
   prepareForCreate?(obj: T, about: Circumstances): void;
   prepareForUpdate?(obj: T, old: T, about: Circumstances): void;
   /** What is wrong with a new object beyond its metadata and its schema. */

@@ -10,12 +10,17 @@ import { endpoints } from "./endpoints.ts";
 import { event } from "./event.ts";
 import { job } from "./job.ts";
 import { lease } from "./lease.ts";
+import { limitRange } from "./limit-range.ts";
 import { namespace } from "./namespace.ts";
+import { priorityClass } from "./priority-class.ts";
 import { podTemplate, replicationController } from "./replication-controller.ts";
+import { resourceQuota } from "./resource-quota.ts";
 import { clusterRoleBinding, roleBinding } from "./role-binding.ts";
 import { clusterRole, role } from "./role.ts";
+import { runtimeClass } from "./runtime-class.ts";
 import { secret } from "./secret.ts";
 import { serviceAccount } from "./service-account.ts";
+import { service } from "./service.ts";
 import { statefulSet } from "./stateful-set.ts";
 
 export const builtInStrategies: readonly Strategy[] = [
@@ -23,10 +28,13 @@ export const builtInStrategies: readonly Strategy[] = [
   configMap,
   endpoints,
   event,
+  limitRange,
   namespace,
   podTemplate,
   replicationController,
+  resourceQuota,
   secret,
+  service,
   serviceAccount,
   // apps
   controllerRevision,
@@ -39,6 +47,8 @@ export const builtInStrategies: readonly Strategy[] = [
   job,
   // coordination
   lease,
+  // node
+  runtimeClass,
   // policy
   podDisruptionBudget,
   // rbac.authorization
@@ -46,4 +56,6 @@ export const builtInStrategies: readonly Strategy[] = [
   clusterRoleBinding,
   role,
   roleBinding,
+  // scheduling
+  priorityClass,
 ];

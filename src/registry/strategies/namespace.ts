@@ -9,8 +9,11 @@ import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { qualifiedNameErrors } from "./rules/format.ts";
 import { statusPart } from "./parts.ts";
 
+/** In order, so that sending the label or not makes no difference. */
 function labelWithName({ metadata }: Namespace, { names }: Dialect): void {
-  if (metadata.name) metadata.labels = { ...metadata.labels, [names.labels.namespaceName]: metadata.name };
+  if (!metadata.name) return;
+  const labels = Object.entries({ ...metadata.labels, [names.labels.namespaceName]: metadata.name });
+  metadata.labels = Object.fromEntries(labels.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 const isGoing = ({ metadata }: Namespace): boolean => Boolean(metadata.deletionTimestamp);

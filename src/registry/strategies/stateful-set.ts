@@ -14,6 +14,11 @@ import { counterErrors, endlessErrors, keeperErrors, notDecremented, shareErrors
 
 const claimType = { apiVersion: "v1", kind: "PersistentVolumeClaim" };
 
+/** Claims inside carry their type, as if they stood alone. */
+function stampClaims({ volumeClaimTemplates }: StatefulSetSpec): void {
+  for (const claim of volumeClaimTemplates ?? []) Object.assign(claim, claimType);
+}
+
 function defaults({ spec }: StatefulSet): void {
   podTemplateDefaults(spec.template);
   const update = spec.updateStrategy;
@@ -24,7 +29,7 @@ function defaults({ spec }: StatefulSet): void {
   if (update.type === "RollingUpdate" && update.rollingUpdate) update.rollingUpdate.partition ??= 0;
   const kept = spec.persistentVolumeClaimRetentionPolicy;
   spec.persistentVolumeClaimRetentionPolicy = { whenDeleted: kept?.whenDeleted || "Retain", whenScaled: kept?.whenScaled || "Retain" };
-  for (const claim of spec.volumeClaimTemplates ?? []) Object.assign(claim, claimType);
+  stampClaims(spec);
 }
 
 function updateErrors({ type, rollingUpdate }: StatefulSetSpec["updateStrategy"], path: string): FieldError[] {
@@ -96,6 +101,7 @@ export const statefulSet = strategy<StatefulSet>({
   status: "cleared",
   validateName: dnsLabel,
   defaults,
+  restore: ({ spec }) => stampClaims(spec),
   prepareForCreate: (obj) => {
     obj.status = { replicas: 0, availableReplicas: 0 };
     dropUnavailable(obj);

@@ -1,0 +1,98 @@
+// Limit ranges: how small and how large single objects may be.
+import { LimitRange, type LimitRangeItem } from "#api";
+import { type FieldError, compareQuantity, duplicate, forbiddenField, invalidValue, parseQuantity, quantityOf, required } from "#base";
+import { randomUUID } from "node:crypto";
+import type { Dialect } from "#dialect";
+import { strategy } from "../strategy.ts";
+import { qualifiedNameErrors } from "./rules/format.ts";
+import { containerResourceErrors, mayOvercommit, resourceNameErrors } from "./rules/resource-name.ts";
+
+const standardTypes = ["Pod", "Container", "PersistentVolumeClaim"];
+
+/** Containers without a limit get the most, without a request their limit, or else the least. */
+function fillDefaults(item: LimitRangeItem): void {
+  if (item.type !== "Container") return;
+  const limits = { ...item.max, ...item.default };
+  const requests = { ...item.min, ...limits, ...item.defaultRequest };
+  if (Object.keys(limits).length > 0) item.default = limits;
+  if (Object.keys(requests).length > 0) item.defaultRequest = requests;
+}
+
+function errorsOf({ spec }: LimitRange, dialect: Dialect): FieldError[] {
+  const types = new Set<string>();
+  return (spec.limits ?? []).flatMap((item, position) => {
+    const at = `spec.limits[${position}]`;
+    const errors = typeErrors(item.type, `${at}.type`);
+    if (types.has(item.type)) errors.push(duplicate(`${at}.type`, item.type));
+    types.add(item.type);
+    return [...errors, ...itemErrors(item, at, dialect)];
+  });
+}
+
+function typeErrors(type: string, field: string): FieldError[] {
+  const errors = qualifiedNameErrors(type, field);
+  return errors.length > 0 || type.includes("/") || standardTypes.includes(type) ? errors : [invalidValue(field, type, "must be a standard limit type or fully qualified")];
+}
+
+function itemErrors(item: LimitRangeItem, at: string, dialect: Dialect): FieldError[] {
+  const forPods = item.type === "Pod";
+  const bags = (forPods ? ["max", "min", "maxLimitRequestRatio"] : ["max", "min", "default", "defaultRequest", "maxLimitRequestRatio"]) as (keyof LimitRangeItem &
+    ("max" | "min"))[];
+  const errors: FieldError[] = [];
+  const names = new Set<string>();
+  for (const bag of bags) {
+    for (const name of Object.keys(item[bag] ?? {})) {
+      names.add(name);
+      const field = `${at}.${bag}[${name}]`;
+      errors.push(...(forPods || item.type === "Container" ? containerResourceErrors(name, field, dialect) : resourceNameErrors(name, field)));
+    }
+  }
+  for (const bag of ["default", "defaultRequest"] as const) {
+    if (forPods && Object.keys(item[bag] ?? {}).length > 0) errors.push(forbiddenField(`${at}.${bag}`, "may not be specified when `type` is 'Pod'"));
+  }
+  const storage = item.min?.["storage"] ?? item.max?.["storage"];
+  if (item.type === "PersistentVolumeClaim" && storage === undefined) errors.push(required(`${at}.limits`, "either minimum or maximum storage value is required"));
+  for (const name of names) errors.push(...orderErrors(item, name, at, dialect));
+  return errors;
+}
+
+/** least ≤ request ≤ limit ≤ most, and a ratio that these allow. */
+function orderErrors(item: LimitRangeItem, name: string, at: string, dialect: Dialect): FieldError[] {
+  const amount = (bag: Readonly<Record<string, string>> | undefined) => (bag?.[name] === undefined ? undefined : parseQuantity(bag[name]));
+  const pods = item.type === "Pod";
+  const [min, max, limit, request, ratio] = [
+    amount(item.min),
+    amount(item.max),
+    pods ? undefined : amount(item.default),
+    pods ? undefined : amount(item.defaultRequest),
+    amount(item.maxLimitRequestRatio),
+  ];
+  const more = (a: typeof min, b: typeof min): boolean => a !== undefined && b !== undefined && compareQuantity(a, b) > 0;
+  const wrong = (bag: string, detail: string): FieldError => invalidValue(`${at}.${bag}[${name}]`, "", detail);
+  const errors: FieldError[] = [];
+  if (more(min, max)) errors.push(wrong("min", "is greater than max"));
+  if (more(min, request)) errors.push(wrong("defaultRequest", "is less than min"));
+  if (more(request, max)) errors.push(wrong("defaultRequest", "is greater than max"));
+  if (more(request, limit)) errors.push(wrong("defaultRequest", "is greater than the default limit"));
+  if (more(min, limit)) errors.push(wrong("default", "is less than min"));
+  if (more(limit, max)) errors.push(wrong("default", "is greater than max"));
+  if (more(quantityOf(1), ratio)) errors.push(wrong("maxLimitRequestRatio", "is less than 1"));
+  // ratio × min > max, without division
+  if (ratio && more(min && { ...min, value: min.value * ratio.value, scale: min.scale + ratio.scale }, max)) errors.push(wrong("maxLimitRequestRatio", "is greater than max/min"));
+  if (!mayOvercommit(name, dialect) && limit && request && compareQuantity(limit, request) !== 0) errors.push(wrong("defaultRequest", "must equal the default limit"));
+  return errors;
+}
+
+export const limitRange = strategy<LimitRange>({
+  resource: "limitranges",
+  singular: "limitrange",
+  shortNames: ["limits"],
+  scope: "Namespaced",
+  hub: LimitRange,
+  createOnUpdate: true,
+  defaults: ({ spec }) => spec.limits?.forEach(fillDefaults),
+  prepareForCreate: ({ metadata }) => {
+    metadata.name ||= randomUUID();
+  },
+  validate: (obj, { dialect }) => errorsOf(obj, dialect),
+});

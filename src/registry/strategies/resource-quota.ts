@@ -1,0 +1,100 @@
+// Quotas: how much a namespace may use as a whole, of what, and what is counted.
+import { ResourceQuota, type ResourceQuotaSpec } from "#api";
+import { type FieldError, invalidValue, required } from "#base";
+import type { Dialect } from "#dialect";
+import { strategy } from "../strategy.ts";
+import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { statusPart } from "./parts.ts";
+import { amountErrors, isQuotaResource, quotaResourceErrors } from "./rules/resource-name.ts";
+import { same } from "./rules/unchanged.ts";
+
+const podResources = ["pods", "cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"];
+/** By scope, the resources it can narrow. */
+const scopes: Readonly<Record<string, readonly string[]>> = {
+  Terminating: podResources,
+  NotTerminating: podResources,
+  BestEffort: ["pods"],
+  NotBestEffort: podResources,
+  PriorityClass: podResources,
+  CrossNamespacePodAffinity: podResources,
+};
+const opposites = [["BestEffort", "NotBestEffort"], ["Terminating", "NotTerminating"]] as const; // prettier-ignore
+
+const listErrors = (amounts: Readonly<Record<string, string>> | undefined, path: string, dialect: Dialect): FieldError[] =>
+  Object.entries(amounts ?? {}).flatMap(([name, amount]) => {
+    const field = `${path}[${name}]`;
+    return [...quotaResourceErrors(name, field), ...amountErrors(name, amount, field, dialect)];
+  });
+
+/** Resources in the quota that the scope cannot narrow. */
+const misfits = (scope: string, hard: ResourceQuotaSpec["hard"]): string[] => {
+  const fitting = scopes[scope];
+  return fitting ? Object.keys(hard ?? {}).filter((name) => isQuotaResource(name) && !fitting.includes(name)) : [];
+};
+const conflicting = (given: readonly string[]): number => opposites.filter(([one, other]) => given.includes(one) && given.includes(other)).length;
+
+function specErrors(spec: ResourceQuotaSpec, dialect: Dialect): FieldError[] {
+  const errors = listErrors(spec.hard, "spec.hard", dialect);
+  const given = spec.scopes ?? [];
+  const wrong = (detail: string): FieldError => invalidValue("spec.scopes", given, detail);
+  for (const scope of given) {
+    if (!scopes[scope]) errors.push(wrong("unsupported scope"));
+    for (const _name of misfits(scope, spec.hard)) errors.push(wrong("unsupported scope applied to resource"));
+  }
+  for (let pairs = conflicting(given); pairs > 0; pairs--) errors.push(wrong("conflicting scopes"));
+  return [...errors, ...(spec.scopeSelector ? selectorErrors(spec, "spec.scopeSelector.matchExpressions") : [])];
+}
+
+function selectorErrors({ scopeSelector, hard }: ResourceQuotaSpec, path: string): FieldError[] {
+  const expressions = scopeSelector?.matchExpressions ?? [];
+  const errors = expressions.flatMap(({ scopeName, operator, values }) => {
+    const found: FieldError[] = scopes[scopeName] ? [] : [invalidValue(`${path}.scopeName`, scopeName, "unsupported scope")];
+    for (const _name of misfits(scopeName, hard)) found.push(invalidValue(path, scopeSelector, "unsupported scope applied to resource"));
+    const present = scopes[scopeName] !== undefined && scopeName !== "PriorityClass";
+    if (present && operator !== "Exists") found.push(invalidValue(`${path}.operator`, operator, "must be 'Exists' for this scope"));
+    if (operator === "In" || operator === "NotIn") {
+      if (!values?.length) found.push(required(`${path}.values`, "must be at least one value when `operator` is 'In' or 'NotIn'"));
+    } else if (operator === "Exists" || operator === "DoesNotExist") {
+      if (values?.length) found.push(invalidValue(`${path}.values`, values, "must be no value when `operator` is 'Exists' or 'DoesNotExist'"));
+    } else found.push(invalidValue(`${path}.operator`, operator, "not a valid selector operator"));
+    return found;
+  });
+  for (let pairs = conflicting(expressions.map(({ scopeName }) => scopeName)); pairs > 0; pairs--) errors.push(invalidValue(path, scopeSelector, "conflicting scopes"));
+  return errors;
+}
+
+const usageText =
+  (ofLimits: boolean) =>
+  ({ status }: ResourceQuota): string =>
+    Object.keys(status.hard ?? {})
+      .toSorted()
+      .filter((name) => name.startsWith("limits.") === ofLimits)
+      .map((name) => `${name}: ${status.used?.[name] ?? "0"}/${status.hard![name]}`)
+      .join(", ");
+
+export const resourceQuota = strategy<ResourceQuota>({
+  resource: "resourcequotas",
+  singular: "resourcequota",
+  shortNames: ["quota"],
+  scope: "Namespaced",
+  hub: ResourceQuota,
+  status: "cleared",
+  returnsDeleted: true,
+  prepareForCreate: (obj) => {
+    obj.status = {};
+  },
+  validate: ({ spec }, { dialect }) => specErrors(spec, dialect),
+  validateUpdate: ({ spec }, { spec: old }, { dialect }) => {
+    const changed = !same((spec.scopes ?? []).toSorted(), (old.scopes ?? []).toSorted());
+    return [...specErrors(spec, dialect), ...(changed ? [invalidValue("spec.scopes", spec.scopes ?? null, "field is immutable")] : [])];
+  },
+  subresources: {
+    status: statusPart(({ status }, _old, { dialect }) => [...listErrors(status.hard, "status.hard", dialect), ...listErrors(status.used, "status.used", dialect)]),
+  },
+  columns: [
+    nameColumn,
+    ageColumn,
+    { name: "Request", type: "string", doc: "What is used of what may be, for requests and counts.", cell: usageText(false) },
+    { name: "Limit", type: "string", doc: "What is used of what may be, for limits.", cell: usageText(true) },
+  ],
+});

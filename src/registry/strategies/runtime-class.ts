@@ -1,0 +1,39 @@
+// Runtime classes: which runtime runs a pod, what that costs, and where it is to be found.
+import { RuntimeClass } from "#api";
+import { type FieldError, duplicate } from "#base";
+import type { Dialect } from "#dialect";
+import { dns1123LabelProblems } from "#schema";
+import { validateLabels } from "../object-meta.ts";
+import { strategy } from "../strategy.ts";
+import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { formatErrors } from "./rules/format.ts";
+import { amountErrors, containerResourceErrors } from "./rules/resource-name.ts";
+import { tolerationErrors } from "./rules/tolerations.ts";
+import { same, unchanged } from "./rules/unchanged.ts";
+
+function errorsOf({ handler, overhead, scheduling }: RuntimeClass, dialect: Dialect): FieldError[] {
+  const errors = formatErrors(handler, "handler", dns1123LabelProblems);
+  for (const [name, amount] of Object.entries(overhead?.podFixed ?? {})) {
+    const field = `overhead.limits[${name}]`;
+    errors.push(...containerResourceErrors(name, field, dialect), ...amountErrors(name, amount, field, dialect));
+  }
+  if (!scheduling) return errors;
+  const tolerations = scheduling.tolerations ?? [];
+  errors.push(...validateLabels(scheduling.nodeSelector, "scheduling.nodeSelector"), ...tolerationErrors(tolerations, "scheduling.tolerations"));
+  tolerations.forEach((toleration, position) => {
+    if (tolerations.slice(0, position).some((earlier) => same(earlier, toleration))) errors.push(duplicate(`scheduling.tolerations[${position}]`, toleration));
+  });
+  return errors;
+}
+
+export const runtimeClass = strategy<RuntimeClass>({
+  resource: "runtimeclasses",
+  singular: "runtimeclass",
+  scope: "Cluster",
+  hub: RuntimeClass,
+  createOnUpdate: true,
+  conditionalUpdate: true,
+  validate: (obj, { dialect }) => errorsOf(obj, dialect),
+  validateUpdate: (obj, old) => unchanged(obj.handler, old.handler, "handler"),
+  columns: [nameColumn, { name: "Handler", type: "string", doc: "What the runtime calls it.", cell: ({ handler }: RuntimeClass) => handler }, ageColumn],
+});

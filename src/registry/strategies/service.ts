@@ -1,0 +1,111 @@
+// Services: stable addresses in front of changing pods. Addresses and node ports come from a pool that the server may have.
+import { Service } from "#api";
+import { type FieldError, forbiddenField } from "#base";
+import { dns1035Label } from "../names.ts";
+import { type Circumstances, type Strategy, strategy } from "../strategy.ts";
+import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { joined, labelsText, orNone } from "./cells/text.ts";
+import { statusPart } from "./parts.ts";
+import { addressWarnings, blockWarnings } from "./rules/address-warnings.ts";
+import { addressChangeErrors } from "./service-addresses.ts";
+import { type Family, settleFamilies } from "./service-families.ts";
+import { alignAddresses, dropLeftovers, keepAllocated, needsHealthCheck, serviceDefaults } from "./service-fields.ts";
+import { balancerStatusErrors, classChangeErrors, serviceErrors } from "./service-rules.ts";
+
+/** Where cluster addresses and node ports come from. Without one, services get only what they ask for. */
+export interface ServicePool {
+  readonly families: readonly [Family, ...Family[]];
+  /** Writes addresses and node ports into the service, and says which of those asked for cannot be had. */
+  allocate(service: Service, old: Service | undefined, about: Circumstances): FieldError[];
+}
+
+function settle(service: Service, old: Service | undefined, about: Circumstances, pool: ServicePool | undefined): FieldError[] {
+  if (old) keepAllocated(service.spec, old.spec);
+  alignAddresses(service.spec, old?.spec);
+  const errors = settleFamilies(service.spec, old?.spec, pool?.families ?? ["IPv4"]);
+  return errors.length > 0 ? errors : (pool?.allocate(service, old, about) ?? []);
+}
+
+function changeErrors({ spec }: Service, { spec: old }: Service): FieldError[] {
+  const errors = [...addressChangeErrors(spec, old), ...classChangeErrors(spec, old)];
+  const moved = needsHealthCheck(spec) && needsHealthCheck(old) && spec.healthCheckNodePort !== old.healthCheckNodePort;
+  return moved ? [...errors, forbiddenField("spec.healthCheckNodePort", "field is immutable")] : errors;
+}
+
+function warningsOf({ metadata, spec }: Service, { dialect }: Circumstances): string[] {
+  const { topologyHints, topologyMode } = dialect.names.annotations;
+  const warnings = metadata.annotations?.[topologyHints] === undefined ? [] : [`annotation ${topologyHints} is deprecated, please use ${topologyMode} instead`];
+  if (spec.clusterIP !== "None") spec.clusterIPs?.forEach((ip, position) => warnings.push(...addressWarnings(ip, `spec.clusterIPs[${position}]`)));
+  spec.externalIPs?.forEach((ip, position) => warnings.push(...addressWarnings(ip, `spec.externalIPs[${position}]`)));
+  if (spec.loadBalancerIP) warnings.push(...addressWarnings(spec.loadBalancerIP, "spec.loadBalancerIP"));
+  spec.loadBalancerSourceRanges?.forEach((range, position) => warnings.push(...blockWarnings(range, `spec.loadBalancerSourceRanges[${position}]`)));
+  return warnings;
+}
+
+function outsideText({ spec, status }: Service): string {
+  const own = spec.externalIPs ?? [];
+  switch (spec.type) {
+    case "ClusterIP":
+    case "NodePort":
+      return orNone(joined(own));
+    case "LoadBalancer": {
+      const ways = [...new Set((status.loadBalancer.ingress ?? []).map(({ ip, hostname }) => ip || hostname || "").filter((way) => way !== ""))].toSorted();
+      return joined([...ways, ...own]) || "<pending>";
+    }
+    case "ExternalName":
+      return spec.externalName ?? "";
+    default:
+      return "<unknown>";
+  }
+}
+
+const portsText = ({ spec }: Service): string =>
+  orNone(joined((spec.ports ?? []).map(({ port, nodePort, protocol }) => (nodePort ? `${port}:${nodePort}/${protocol}` : `${port}/${protocol}`))));
+
+/** The strategy of services for a server with this pool. */
+export const serviceWith = (pool?: ServicePool): Strategy =>
+  strategy<Service>({
+    resource: "services",
+    singular: "service",
+    shortNames: ["svc"],
+    categories: ["all"],
+    scope: "Namespaced",
+    hub: Service,
+    storagePath: "services/specs",
+    createOnUpdate: true,
+    status: "cleared",
+    returnsDeleted: true,
+    validateName: dns1035Label,
+    defaults: serviceDefaults,
+    prepareForCreate: (obj, about) => {
+      obj.status = { loadBalancer: {} };
+      settle(obj, undefined, about, pool);
+    },
+    prepareForUpdate: (obj, old, about) => {
+      settle(obj, old, about, pool);
+      dropLeftovers(obj, old);
+    },
+    // What cannot be had is said alone; only a service that got its share is looked at as a whole.
+    validate: (obj, { dialect }) => {
+      const blocked = settleFamilies(structuredClone(obj.spec), undefined, pool?.families ?? ["IPv4"]);
+      return blocked.length > 0 ? blocked : serviceErrors(obj, dialect, pool !== undefined);
+    },
+    validateUpdate: (obj, old, { dialect }) => {
+      const blocked = settleFamilies(structuredClone(obj.spec), old.spec, pool?.families ?? ["IPv4"]);
+      return blocked.length > 0 ? blocked : [...changeErrors(obj, old), ...serviceErrors(obj, dialect, pool !== undefined)];
+    },
+    warnings: (obj, _old, about) => warningsOf(obj, about),
+    fields: ({ spec }) => ({ "spec.clusterIP": spec.clusterIP ?? "", "spec.type": spec.type ?? "" }),
+    subresources: { status: statusPart(({ status }) => balancerStatusErrors(status.loadBalancer, "status.loadBalancer")) },
+    columns: [
+      nameColumn,
+      { name: "Type", type: "string", doc: "How it is reached.", cell: ({ spec }: Service) => spec.type ?? "" },
+      { name: "Cluster-IP", type: "string", doc: "Its address in the cluster.", cell: ({ spec }: Service) => spec.clusterIPs?.[0] ?? "<none>" },
+      { name: "External-IP", type: "string", doc: "Its addresses outside.", cell: outsideText },
+      { name: "Port(s)", type: "string", doc: "Its ports.", cell: portsText },
+      ageColumn,
+      { name: "Selector", type: "string", priority: 1, doc: "Labels of the pods behind it.", cell: ({ spec }: Service) => orNone(labelsText(spec.selector)) },
+    ],
+  });
+
+export const service = serviceWith();
