@@ -1,0 +1,110 @@
+// Sees to it that a container's image is on the node, by the container's policy.
+import type { Container, Pod, Secret } from "#api";
+import { type Clock, formatDuration } from "#base";
+import type { ContainerRuntime, Image, PodSandboxConfig } from "#cri";
+import type { Dialect } from "#dialect";
+import type { BackOff } from "../plan/back-off.ts";
+import { referenceTo, uidOf } from "../pod.ts";
+import type { EventRecorder } from "../seams.ts";
+import { credentialsFor } from "./credentials.ts";
+import { parseImageName, withDefaultTag } from "./image-name.ts";
+import type { PullQueue } from "./pull-queue.ts";
+
+export type ImageOutcome =
+  | { readonly present: true; readonly image: Image }
+  | { readonly present: false; readonly reason: ImageReason; readonly message: string; readonly againMilliseconds?: number };
+export type ImageReason = "ErrImagePull" | "ImagePullBackOff" | "ErrImageNeverPull" | "InvalidImageName" | "ImageInspectError" | "RegistryUnavailable";
+
+export interface ImagesOptions {
+  readonly runtime: ContainerRuntime;
+  readonly clock: Clock;
+  readonly events: EventRecorder;
+  readonly queue: PullQueue;
+  readonly backOff: BackOff;
+  readonly dialect: Dialect;
+}
+
+export interface Images {
+  ensure(pod: Pod, container: Container, secrets: readonly Secret[], sandbox: PodSandboxConfig, signal: AbortSignal): Promise<ImageOutcome>;
+}
+
+export function images({ runtime, clock, events, queue, backOff, dialect }: ImagesOptions): Images {
+  return {
+    ensure: async (pod, container, secrets, sandbox, signal) => {
+      const written = container.image ?? "";
+      const tell = (type: "Normal" | "Warning", reason: string, message: string): string => {
+        events.event(referenceTo(pod, container.name), type, reason, message);
+        return message;
+      };
+      let name: string;
+      try {
+        name = withDefaultTag(written);
+      } catch (error) {
+        const why = `couldn't parse image reference ${JSON.stringify(written)}: ${(error as Error).message}`;
+        return { present: false, reason: "InvalidImageName", message: tell("Warning", "InspectFailed", `Failed to apply default image tag ${JSON.stringify(written)}: ${why}`) };
+      }
+      let found: Image | undefined;
+      try {
+        found = (await runtime.imageStatus({ image: name }, false, signal)).image;
+      } catch (error) {
+        signal.throwIfAborted();
+        return { present: false, reason: "ImageInspectError", message: tell("Warning", "InspectFailed", `Failed to inspect image ${JSON.stringify(written)}: ${(error as Error).message}`) };
+      }
+      if (!shouldPull(container, found)) {
+        if (found) {
+          tell("Normal", "Pulled", `Container image ${JSON.stringify(written)} already present on machine`);
+          return { present: true, image: found };
+        }
+        return { present: false, reason: "ErrImageNeverPull", message: tell("Warning", "ErrImageNeverPull", `Container image ${JSON.stringify(written)} is not present with pull policy of Never`) };
+      }
+      const key = `${uidOf(pod)}_${written}`;
+      const wait = backOff.remainingSinceNote(key);
+      if (wait > 0) {
+        return { present: false, reason: "ImagePullBackOff", message: tell("Normal", "BackOff", `Back-off pulling image ${JSON.stringify(written)}`), againMilliseconds: wait };
+      }
+      tell("Normal", "Pulling", `Pulling image ${JSON.stringify(written)}`);
+      const askedAt = clock.now();
+      let beganAt = askedAt;
+      try {
+        const reference = await queue.run(() => {
+          beganAt = clock.now();
+          return pull(name, secrets, sandbox, signal);
+        });
+        const image = (await runtime.imageStatus({ image: reference || name }, false, signal)).image ?? (await runtime.imageStatus({ image: name }, false, signal)).image;
+        if (!image) throw new Error(`image ${JSON.stringify(written)} is gone right after it was pulled`);
+        const [took, waited] = [seconds(clock.now() - beganAt), seconds(clock.now() - askedAt)];
+        tell("Normal", "Pulled", `Successfully pulled image ${JSON.stringify(written)} in ${took} (${waited} including waiting)`);
+        return { present: true, image };
+      } catch (error) {
+        signal.throwIfAborted();
+        const { message } = error as Error;
+        tell("Warning", "Failed", `Failed to pull image ${JSON.stringify(written)}: ${message}`);
+        backOff.note(key, clock.now());
+        return { present: false, reason: "ErrImagePull", message, againMilliseconds: backOff.remainingSinceNote(key) };
+      }
+    },
+  };
+
+  /** Tries every credential that fits, or none when none fits. */
+  async function pull(name: string, secrets: readonly Secret[], sandbox: PodSandboxConfig, signal: AbortSignal): Promise<string> {
+    const credentials = credentialsFor(parseImageName(name), secrets, dialect);
+    if (credentials.length === 0) return runtime.pullImage({ image: name }, undefined, sandbox, signal);
+    const problems: string[] = [];
+    for (const auth of credentials) {
+      try {
+        return await runtime.pullImage({ image: name }, auth, sandbox, signal);
+      } catch (error) {
+        signal.throwIfAborted();
+        problems.push((error as Error).message);
+      }
+    }
+    throw new Error(problems.length === 1 ? problems[0] : `[${problems.join(", ")}]`);
+  }
+}
+
+function shouldPull({ imagePullPolicy }: Container, found: Image | undefined): boolean {
+  if (imagePullPolicy === "Always") return true;
+  return imagePullPolicy !== "Never" && !found;
+}
+
+const seconds = (milliseconds: number): string => formatDuration(BigInt(Math.round(milliseconds)) * 1_000_000n);
