@@ -99,8 +99,7 @@ export class KeyIndex {
 
   /** Notes that the key got a value at a revision newer than all before. */
   put(key: string, revision: Revision, created: Revision): void {
-    const leaf = this.#open(key);
-    const { slot } = this.#place(key, this.#plain);
+    const { leaf, slot } = this.#open(key);
     const old = leaf.keys[slot] === key ? leaf.slots[slot] : undefined;
     const wasLive = old !== undefined && isLive(old);
     if (old === undefined) {
@@ -121,8 +120,7 @@ export class KeyIndex {
 
   /** Notes that the key, known to be there, was deleted. */
   remove(key: string, revision: Revision): void {
-    const leaf = this.#open(key);
-    const { slot } = this.#place(key, this.#plain);
+    const { leaf, slot } = this.#open(key);
     if (leaf.keys[slot] !== key) throw new Error(`no such key: ${key}`);
     this.#age(key, leaf, slot).latest = -revision;
     leaf.live--;
@@ -162,7 +160,7 @@ export class KeyIndex {
     if (versions[keep]! < 0) keep++;
     if (keep === 0) return;
     for (const revision of versions.slice(0, keep)) dropped.push(Math.abs(revision));
-    const leaf = this.#open(key);
+    const { leaf } = this.#open(key);
     if (keep === versions.length) {
       this.#aged.delete(key);
       leaf.keys.splice(place.slot, 1);
@@ -194,14 +192,17 @@ export class KeyIndex {
     return life;
   }
 
-  /** The leaf where the key is or belongs, made ours to change. */
-  #open(key: string): Leaf {
+  /** Where the key is or belongs, its leaf made ours to change. */
+  #open(key: string): { readonly leaf: Leaf; readonly slot: number } {
     if (this.#plain && !isPlainKey(key)) this.#plain = false;
     if (this.#leaves.length === 0) this.#leaves.push({ keys: [], slots: [], live: 0, newest: 0, owner: this.#owner });
-    const { leaf: at } = this.#place(key, this.#plain);
-    const leaf = this.#leaves[at]!;
-    if (leaf.owner === this.#owner) return leaf;
-    return (this.#leaves[at] = { keys: leaf.keys.slice(), slots: leaf.slots.slice(), live: leaf.live, newest: leaf.newest, owner: this.#owner });
+    const { leaf: at, slot } = this.#place(key, this.#plain);
+    let leaf = this.#leaves[at]!;
+    if (leaf.owner !== this.#owner) {
+      leaf = { keys: leaf.keys.slice(), slots: leaf.slots.slice(), live: leaf.live, newest: leaf.newest, owner: this.#owner };
+      this.#leaves[at] = leaf;
+    }
+    return { leaf, slot };
   }
 
   #split(leaf: Leaf): void {
@@ -215,7 +216,7 @@ export class KeyIndex {
   }
 
   #start(prefix: string, after: string | undefined, plain: boolean): Place {
-    if (after === undefined || order(after, prefix, plain) < 0) return this.#place(prefix, plain);
+    if (after === undefined || comesBefore(after, prefix, plain)) return this.#place(prefix, plain);
     const place = this.#place(after, plain);
     return this.#leaves[place.leaf]?.keys[place.slot] === after ? { leaf: place.leaf, slot: place.slot + 1 } : place;
   }
@@ -226,23 +227,23 @@ export class KeyIndex {
     let high = this.#leaves.length - 1;
     while (low < high) {
       const middle = (low + high + 1) >>> 1;
-      if (order(this.#leaves[middle]!.keys[0]!, key, plain) <= 0) low = middle;
-      else high = middle - 1;
+      if (comesBefore(key, this.#leaves[middle]!.keys[0]!, plain)) high = middle - 1;
+      else low = middle;
     }
     const keys = this.#leaves[low]?.keys ?? [];
     let from = 0;
     let to = keys.length;
-    if (to > 0 && order(keys[to - 1]!, key, plain) < 0) from = to;
+    if (to > 0 && comesBefore(keys[to - 1]!, key, plain)) from = to;
     while (from < to) {
       const middle = (from + to) >>> 1;
-      if (order(keys[middle]!, key, plain) < 0) from = middle + 1;
+      if (comesBefore(keys[middle]!, key, plain)) from = middle + 1;
       else to = middle;
     }
     return { leaf: low, slot: from };
   }
 }
 
-const order = (a: string, b: string, plain: boolean): number => (plain ? (a < b ? -1 : a > b ? 1 : 0) : compareKeys(a, b));
+const comesBefore = (a: string, b: string, plain: boolean): boolean => (plain ? a < b : compareKeys(a, b) < 0);
 
 const isLive = (slot: Slot): boolean => typeof slot === "number" || slot.latest > 0;
 

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { crc32 } from "node:zlib";
-import { openSqlite, type Revision, type Store, StoreLocked } from "#store";
+import { backupStore, openSqlite, restoreStore, type Revision, type Store, StoreLocked } from "#store";
 
 const kills = Number(process.env["STORE_KILLS"] ?? 100);
 const root = mkdtempSync(join(tmpdir(), "store-kill-"));
@@ -138,4 +138,21 @@ test("a second process is told who holds the store, and a killed holder holds no
   await assert.rejects(openSqlite({ dir }), StoreLocked);
   await assert.rejects(start(dir, 1, 1), new RegExp(`StoreLocked.*in use by process ${process.pid}`));
   await store.close();
+});
+
+test("a backup of a store that another process writes to is one state of it", async () => {
+  const dir = join(root, "copied");
+  const { child, hear } = await start(dir, 0, 300);
+  await hear("enough");
+  const file = join(root, "backup.db");
+  const before = Math.max(...acknowledgements(dir).map((line) => line.revision));
+  await backupStore(dir, file);
+  await kill(child);
+  const copyDir = join(root, "copy");
+  await restoreStore(file, copyDir);
+  const copy = await openSqlite({ dir: copyDir });
+  const { revision } = await copy.status();
+  assert.ok(revision >= before, `acknowledged at ${before}, the backup is of ${revision}`);
+  await checkHistory(copy);
+  await copy.close();
 });

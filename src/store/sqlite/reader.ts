@@ -60,13 +60,6 @@ export class Reader {
     return this.#guard(() => (this.#log.all(after, through, limit) as unknown as Columns[]).map((row) => this.#row(row)));
   }
 
-  /** Every row of the log, in key order and then by revision. */
-  *rows(): Generator<Row, void, void> {
-    const statement = this.#db.prepare("SELECT revision, key, created, before, expires, seal FROM log ORDER BY key, revision");
-    statement.setReturnArrays(true);
-    for (const row of statement.iterate()) yield this.#row(row as unknown as Columns);
-  }
-
   compacted(): Revision {
     return this.#guard(() => Number(this.#db.prepare("SELECT number FROM meta WHERE name = 'compacted'").get()!["number"]));
   }
