@@ -87,14 +87,24 @@ export function deadline({ clock, requestTimeoutMilliseconds }: StepOptions): Ap
   };
 }
 
-const credentialsOf = (call: Call): Credentials => ({
-  bearerToken: bearerToken(header(call.headers, "authorization")),
-  headers: (name) => headerList(call.headers, name),
-  headerNames: () => Object.keys(call.headers),
-  get certificates() {
-    return call.peer.certificates();
-  },
-});
+/** A call as authenticators see it. */
+class CallCredentials implements Credentials {
+  readonly #call: Call;
+  readonly bearerToken: string | undefined;
+  constructor(call: Call) {
+    this.#call = call;
+    this.bearerToken = bearerToken(header(call.headers, "authorization"));
+  }
+  headers(name: string): readonly string[] {
+    return headerList(this.#call.headers, name);
+  }
+  headerNames(): Iterable<string> {
+    return Object.keys(this.#call.headers);
+  }
+  get certificates(): Credentials["certificates"] {
+    return this.#call.peer.certificates();
+  }
+}
 
 export function authenticate({ authenticator }: StepOptions): ApiStep {
   return {
@@ -103,7 +113,7 @@ export function authenticate({ authenticator }: StepOptions): ApiStep {
       if (call.call.peer.trusted) call.user = call.call.peer.trusted as NonNullable<ApiCall["user"]>;
       else {
         try {
-          const identity = await authenticator.authenticate(credentialsOf(call.call));
+          const identity = await authenticator.authenticate(new CallCredentials(call.call));
           if (!identity) throw unauthorized();
           call.user = identity.user;
           for (const text of identity.warnings ?? []) call.warn(text);
@@ -117,11 +127,17 @@ export function authenticate({ authenticator }: StepOptions): ApiStep {
   };
 }
 
+function mayImpersonate({ headers }: Call): boolean {
+  for (const name in headers) if (name.charCodeAt(0) === 105 && name.startsWith("impersonate-")) return true;
+  return false;
+}
+
 export function impersonate(options: StepOptions): ApiStep {
   return {
     name: "impersonation",
     run: async (call, next) => {
-      const wanted = impersonation(credentialsOf(call.call), options.dialect);
+      if (!mayImpersonate(call.call)) return await next();
+      const wanted = impersonation(new CallCredentials(call.call), options.dialect);
       if (!wanted) return await next();
       for (const check of wanted.checks) await allowed(options.authorizer, { user: call.user!, ...check });
       call.user = wanted.user;
@@ -134,10 +150,11 @@ export function authorize({ authorizer }: StepOptions): ApiStep {
   return {
     name: "authorization",
     run: async (call, next) => {
+      const decision = authorizer.decide(accessOf(call));
+      const { verdict, reason } = decision instanceof Promise ? await decision : decision;
+      if (verdict === "allow") return await next();
       call.setHeader("x-content-type-options", "nosniff");
-      await allowed(authorizer, accessOf(call));
-      call.setHeader("x-content-type-options", undefined);
-      return await next();
+      throw forbiddenError(accessOf(call), reason);
     },
   };
 }

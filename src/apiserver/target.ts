@@ -43,36 +43,34 @@ const nonResource = (verb: string, path: string): Target => ({
 
 export function parseTarget(method: string, rawPath: string, query: Query): Target {
   const path = decodePath(rawPath);
-  const parts = path.split("/").filter((part, position, all) => part !== "" || (position > 0 && position < all.length - 1));
-  const other = nonResource(method.toLowerCase(), path);
+  const parts = path.split("/");
+  if (parts[0] === "") parts.shift();
+  if (parts.at(-1) === "") parts.pop();
   const prefix = parts[0];
-  if (parts.length < 3 || (prefix !== "api" && prefix !== "apis")) return other;
-  let rest = parts.slice(1);
-  let group = "";
-  if (prefix === "apis") {
-    if (rest.length < 3) return other;
-    group = rest[0]!;
-    rest = rest.slice(1);
-  }
-  const version = rest[0]!;
-  rest = rest.slice(1);
+  const core = prefix === "api";
+  if (parts.length < (core ? 3 : 4) || (!core && prefix !== "apis")) return nonResource(method.toLowerCase(), path);
+  const group = core ? "" : parts[1]!;
+  let at = core ? 2 : 3;
+  const version = parts[at - 1]!;
   let verb = verbs[method] ?? "";
-  if (rest[0] === "watch") {
-    if (rest.length < 2) return other;
+  if (parts[at] === "watch") {
+    if (parts.length < at + 2) return nonResource(method.toLowerCase(), path);
     verb = "watch";
-    rest = rest.slice(1);
+    at++;
   }
   let namespace = "";
-  if (rest[0] === "namespaces") {
-    namespace = rest[1] ?? "";
+  if (parts[at] === "namespaces") {
+    namespace = parts[at + 1] ?? "";
     // A namespace itself is an object; what follows its name otherwise lives in it.
-    if (rest.length > 2 && !namespaceSubresources.has(rest[2]!)) rest = rest.slice(2);
+    if (parts.length > at + 2 && !namespaceSubresources.has(parts[at + 2]!)) at += 2;
   }
-  const [resource = "", name = "", subresource = "", ...more] = rest;
+  const resource = parts[at] ?? "";
+  const name = parts[at + 1] ?? "";
+  const subresource = parts[at + 2] ?? "";
   if (name === "" && (verb === "get" || verb === "watch")) verb = verb === "watch" || isTrue(query.get("watch")) ? "watch" : "list";
   if (name === "" && verb === "delete") verb = "deletecollection";
   const selected = name === "" && (verb === "list" || verb === "watch" || verb === "deletecollection") ? nameFromSelector(query) : "";
-  return { verb, path, isResource: true, group, version, namespace, resource, subresource, name: name || selected, named: name !== "", rest: more.join("/") };
+  return { verb, path, isResource: true, group, version, namespace, resource, subresource, name: name || selected, named: name !== "", rest: parts.length > at + 3 ? parts.slice(at + 3).join("/") : "" };
 }
 
 /** How the API reads a boolean parameter: anything but false and 0 is true. */

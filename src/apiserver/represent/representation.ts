@@ -142,12 +142,13 @@ function table(endpoint: Endpoint, choice: Choice, include: IncludeObject, now: 
     return rowOf(strategy, hub, include === "Object" ? endpoint.fromHub(resource.objectOf(held)) : hub, include, dialect, now());
   };
   const columns = columnDefinitions(strategy);
-  const many = (rows: unknown[], metadata: Partial<ListMetadata>): unknown => ({ ...head, metadata, columnDefinitions: columns, rows });
+  const many = (rows: unknown[] | null, metadata: Partial<ListMetadata>): unknown => ({ ...head, metadata, columnDefinitions: columns, rows });
   return {
     schema: Table as unknown as KindSchema,
     listSchema: Table as unknown as KindSchema,
     one: (held) => many([row(held)], { resourceVersion: String(held.revision) }),
-    many: (items, metadata) => many(items.map(row), metadata),
+    // Kinds without columns of their own answer an empty list with no rows at all.
+    many: (items, metadata) => many(items.length > 0 || strategy.columns ? items.map(row) : null, metadata),
     mark: (revision) => many([{ cells: columns.map(() => null), object: partialMetadata(emptyObject(endpoint, revision), dialect) }], { resourceVersion: String(revision) }),
   };
 }
