@@ -84,13 +84,16 @@ export class KeyIndex {
         const key = leaf.keys[slot]!;
         open = key.startsWith(prefix);
         if (!open) break;
-        const version = versionAt(leaf.slots[slot]!, at);
-        if (!version) continue;
+        const held = leaf.slots[slot]!;
+        const version = typeof held === "number" ? undefined : versionAt(held, at);
+        // A number stands for itself: no object for each of a hundred thousand keys.
+        const revision = typeof held === "number" && held <= at ? held : version?.revision;
+        if (revision === undefined) continue;
         if (listing.keys.length >= most) listing.remaining++;
         else {
           listing.keys.push(key);
-          listing.revisions.push(version.revision);
-          listing.created.push(version.created);
+          listing.revisions.push(revision);
+          listing.created.push(version?.created ?? revision);
         }
       }
     }

@@ -63,6 +63,7 @@ export class Commits {
 
   /** Records durably how far history is compacted. One at a time. */
   setCompacted(through: Revision): Promise<void> {
+    if (this.#closing) return Promise.reject(new StoreClosed());
     return new Promise((resolve, reject) => {
       this.#compacted = { through, resolve, reject };
       this.#schedule();
@@ -71,6 +72,7 @@ export class Commits {
 
   /** Deletes rows bit by bit; resolves when all that are waiting are gone. */
   forget(revisions: readonly Revision[]): Promise<void> {
+    if (this.#closing) return Promise.reject(new StoreClosed());
     for (const revision of revisions) this.#forget.push(revision);
     if (this.#forget.length === 0) return Promise.resolve();
     return new Promise((resolve, reject) => {
@@ -83,7 +85,9 @@ export class Commits {
   async close(): Promise<void> {
     this.#closing = true;
     if (this.#running || this.#queue.length) await new Promise<void>((resolve) => void this.#idle.push(resolve));
+    // Housekeeping can wait: what is left of it is found again when the store is opened.
     for (const chore of this.#forgotten.splice(0)) chore.reject(new StoreClosed());
+    this.#compacted?.reject(new StoreClosed());
   }
 
   // The next turn of the loop, not now: all writes of this turn, and those that finished writes set off, go together.
@@ -97,6 +101,7 @@ export class Commits {
   }
 
   async #run(): Promise<void> {
+    if (this.#closing && this.#queue.length === 0) return;
     this.#running = true;
     await this.#oneJob();
     this.#running = false;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { after, test } from "node:test";
 import { virtualClock } from "#base";
-import { StoreDamaged, StoreFull, StoreLocked } from "../errors.ts";
+import { StoreClosed, StoreDamaged, StoreFull, StoreLocked } from "../errors.ts";
 import { Compacted, type Revision, type Store } from "../store.ts";
 import { backupStore, restoreStore } from "./backup.ts";
 import { openSqlite } from "./sqlite.ts";
@@ -119,6 +119,35 @@ test("compaction gives space back to the file system, and what is live stays", a
   await store.close();
   assert.ok(statSync(join(dir, "store.db")).size < before / 3);
   assert.ok(!existsSync(join(dir, "store.db-wal")), "a closed store is one file");
+});
+
+test("a compaction that a close or a crash cuts short is finished when the store is opened again", async () => {
+  const dir = place();
+  let store = await openSqlite({ dir });
+  await Promise.all(Array.from({ length: 5000 }, (_, i) => put(store, `k${i % 50}`, String(i))));
+  const { revision } = await store.status();
+  const compacting = store.compact(revision).then(
+    () => "done",
+    (error) => (error as Error).name,
+  );
+  // The mark is on disk; most of the rows it condemns are not gone yet.
+  while ((await store.status()).compacted < revision) await new Promise((resolve) => setImmediate(resolve));
+  const closed = store.close();
+  assert.match(await compacting, /^(done|StoreClosed)$/);
+  await closed;
+  await assert.rejects(store.compact(revision), StoreClosed);
+  store = await openSqlite({ dir });
+  assert.equal((await store.status()).compacted, revision);
+  assert.equal((await store.read({ prefix: "" })).entries.length, 50);
+  // Compacting again waits for what was left.
+  await store.compact(await put(store, "k0", "last"));
+  await store.close();
+  const db = new DatabaseSync(join(dir, "store.db"));
+  assert.deepEqual(
+    ["log", "value"].map((table) => Number(db.prepare(`SELECT count(*) AS n FROM ${table}`).get()!["n"])),
+    [50, 50],
+  );
+  db.close();
 });
 
 test("a long read sees one state while others write and compact", async () => {
