@@ -1,0 +1,105 @@
+// What becomes of an event that happens again: the same one counts up, many alike become one, and no object may flood the rest.
+import { LRUCache } from "lru-cache";
+import type { ObjectReference } from "#api";
+
+export interface Happening {
+  readonly regarding: ObjectReference;
+  readonly type: "Normal" | "Warning";
+  readonly reason: string;
+  readonly message: string;
+  readonly action?: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+/** An event as it stands in the API server, or will. */
+export interface KnownEvent {
+  readonly name: string;
+  readonly namespace: string;
+  readonly first: Happening;
+  count: number;
+  /** How many of the count the API server was told. */
+  told: number;
+  lastAt: number;
+  message: string;
+}
+
+export type Verdict =
+  | { readonly do: "send"; readonly event: KnownEvent }
+  /** Counted, and told with the next one that is sent. */
+  | { readonly do: "hold" }
+  | { readonly do: "drop" };
+
+const keptEntries = 4096;
+/** More than this many alike within the window, differing only in their message, become one. */
+const mostAlike = 10;
+const alikeWindowMilliseconds = 600_000;
+/** An object may have this many events at once, and then one more every five minutes. */
+const burstPerObject = 25;
+const refillMilliseconds = 300_000;
+
+const keyOf = ({ kind, namespace, name, uid, apiVersion }: ObjectReference, ...more: readonly string[]): string =>
+  JSON.stringify([kind, namespace, name, uid, apiVersion, ...more]);
+
+/** Decides about one happening after the other. Bounded: what was not heard of for long is forgotten. */
+export function correlator(): (happening: Happening) => Verdict {
+  const known = new LRUCache<string, KnownEvent>({ max: keptEntries });
+  const alike = new LRUCache<string, { messages: Set<string>; at: number }>({ max: keptEntries });
+  let lastStamp = 0n;
+  const tokens = new LRUCache<string, { left: number; at: number }>({ max: keptEntries });
+
+  /** The object's name and the time in nanoseconds; two of one millisecond differ in the digits below it. */
+  const eventName = (object: string, at: number): string => {
+    const stamp = BigInt(Math.trunc(at)) * 1_000_000n;
+    lastStamp = stamp > lastStamp ? stamp : lastStamp + 1n;
+    return `${object}.${lastStamp.toString(16)}`;
+  };
+  const isFlooding = ({ regarding, at }: Happening): boolean => {
+    const key = keyOf(regarding);
+    const bucket = tokens.get(key) ?? { left: burstPerObject, at };
+    bucket.left = Math.min(burstPerObject, bucket.left + (at - bucket.at) / refillMilliseconds);
+    bucket.at = at;
+    tokens.set(key, bucket);
+    if (bucket.left < 1) return true;
+    bucket.left--;
+    return false;
+  };
+  const hasManyAlike = ({ regarding, type, reason, message, at }: Happening): boolean => {
+    const key = keyOf(regarding, type, reason);
+    const last = alike.get(key);
+    const group = last && at - last.at <= alikeWindowMilliseconds ? last : { messages: new Set<string>(), at };
+    group.at = at;
+    group.messages.add(message);
+    alike.set(key, group);
+    if (group.messages.size < mostAlike) return false;
+    // One of the messages makes room, so that the set stays small while the group goes on.
+    group.messages.delete(group.messages.values().next().value!);
+    return true;
+  };
+  return (happening) => {
+    const { regarding, type, reason, message, at } = happening;
+    const together = hasManyAlike(happening);
+    const key = keyOf(regarding, regarding.fieldPath ?? "", type, reason, together ? "" : message);
+    const shown = together ? `(combined from similar events): ${message}` : message;
+    const flooding = isFlooding(happening);
+    const old = known.get(key);
+    if (old) {
+      old.count++;
+      old.lastAt = at;
+      old.message = shown;
+      return flooding ? { do: "hold" } : { do: "send", event: old };
+    }
+    if (flooding) return { do: "drop" };
+    const event: KnownEvent = {
+      name: eventName(regarding.name ?? "", at),
+      namespace: regarding.namespace || "default",
+      first: happening,
+      count: 1,
+      told: 0,
+      lastAt: at,
+      message: shown,
+    };
+    known.set(key, event);
+    return { do: "send", event };
+  };
+}

@@ -1,0 +1,148 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createMetrics, silentLog, virtualClock } from "#base";
+import { Unreachable } from "#client";
+import { dialects } from "#dialect";
+import { fakeApi } from "../fake-api.fixture.ts";
+import { eventRecorder } from "./recorder.ts";
+
+const node = { kind: "Node", name: "n1", uid: "n1" };
+const pod = (name: string) => ({ kind: "Pod", apiVersion: "v1", namespace: "ns", name, uid: `uid-${name}`, fieldPath: "spec.containers{c}" });
+
+function setUp(limits: { queriesPerSecond?: number; burst?: number; queueSize?: number } = {}, dialect = dialects.orch) {
+  const clock = virtualClock(Date.UTC(2024, 0, 1));
+  const api = fakeApi(dialect);
+  const metrics = createMetrics();
+  const recorder = eventRecorder({ client: api.client, clock, log: silentLog, metrics, node, queriesPerSecond: 0, burst: 0, ...limits });
+  const settle = async (): Promise<void> => {
+    for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  return { clock, api, metrics, recorder, settle };
+}
+
+test("an event is posted in the shape that clients know", async () => {
+  const { api, recorder, settle } = setUp();
+  recorder.event(pod("a"), "Normal", "Started", "Started container c");
+  await settle();
+  const at = "2024-01-01T00:00:00Z";
+  const event = api.bodies[0] as { metadata: { name: string } };
+  assert.match(event.metadata.name, /^a\.[0-9a-f]{16}$/);
+  assert.deepEqual(
+    { ...event, metadata: { ...event.metadata, name: "" } },
+    {
+      kind: "Event",
+      apiVersion: "v1",
+      metadata: { name: "", namespace: "ns", creationTimestamp: null },
+      involvedObject: pod("a"),
+      reason: "Started",
+      message: "Started container c",
+      source: { component: "nodeagent", host: "n1" },
+      firstTimestamp: at,
+      lastTimestamp: at,
+      count: 1,
+      type: "Normal",
+      eventTime: null,
+      reportingComponent: "nodeagent",
+      reportingInstance: "n1",
+    },
+  );
+});
+
+test("an event of the node lands in the default namespace, under the dialect's name of the agent", async () => {
+  const { api, recorder, settle } = setUp({}, dialects.kubernetes);
+  recorder.event(node, "Normal", "NodeReady", "Node n1 status is now: NodeReady");
+  await settle();
+  assert.deepEqual(api.asked, ["POST /api/v1/namespaces/default/events"]);
+  assert.equal((api.bodies[0] as { source: { component: string } }).source.component, dialects.kubernetes.cli.agent);
+});
+
+test("the same event again counts up by a patch, and is made anew when it was removed", async () => {
+  const { api, clock, recorder, settle } = setUp();
+  const again = async (): Promise<void> => {
+    recorder.event(pod("a"), "Warning", "BackOff", "waits");
+    await settle();
+  };
+  await again();
+  await clock.advance(5000);
+  await again();
+  assert.match(api.asked[1]!, /^PATCH \/api\/v1\/namespaces\/ns\/events\/a\./);
+  assert.deepEqual(api.bodies[1], { count: 2, lastTimestamp: "2024-01-01T00:00:05Z", message: "waits" });
+  api.objects.clear();
+  await again();
+  assert.deepEqual(
+    api.asked.slice(2).map((line) => line.split(" ", 1)[0]),
+    ["PATCH", "POST"],
+  );
+  assert.equal((api.bodies.at(-1) as { count: number }).count, 3);
+});
+
+test("events that differ only in their message become one after ten", async () => {
+  const { api, recorder, settle } = setUp();
+  for (let i = 0; i < 14; i++) {
+    recorder.event(pod("a"), "Warning", "Unhealthy", `answer ${i}`);
+    await settle();
+  }
+  const messages = [...api.objects.values()].map((event) => [event["message"], event["count"]]);
+  assert.equal(messages.length, 10);
+  assert.deepEqual(messages.at(-1), ["(combined from similar events): answer 13", 5]);
+});
+
+test("one object cannot flood: known events are counted later, new ones dropped, and that is told", async () => {
+  const { api, clock, metrics, recorder, settle } = setUp();
+  for (let i = 0; i < 30; i++) {
+    recorder.event(pod("a"), "Warning", `Reason${i % 25}`, "same");
+    await settle();
+  }
+  assert.equal(api.asked.length, 25);
+  recorder.event(pod("a"), "Warning", "Fresh", "same");
+  assert.match(metrics.expose(), /nodeagent_events_dropped_total\{reason="object limit"\} 1/);
+  await clock.advance(60_000);
+  await settle();
+  const summary = api.bodies.at(-1) as { reason: string; involvedObject: object; message: string };
+  assert.deepEqual([summary.reason, summary.involvedObject], ["EventsDropped", node]);
+  assert.match(summary.message, /^1 events/);
+  await clock.advance(300_000);
+  recorder.event(pod("a"), "Warning", "Reason0", "same");
+  await settle();
+  assert.equal((api.bodies.at(-1) as { count: number }).count, 3, "the held repetition is told with the next");
+});
+
+test("the rate is kept: a burst at once, the rest as time goes by", async () => {
+  const { api, clock, recorder, settle } = setUp({ queriesPerSecond: 2, burst: 3 });
+  for (let i = 0; i < 8; i++) recorder.event(pod(`p${i}`), "Normal", "Started", "x");
+  await settle();
+  assert.equal(api.asked.length, 3);
+  await clock.advance(1000);
+  await settle();
+  assert.equal(api.asked.length, 5);
+});
+
+test("a full queue loses the newest, and says so", async () => {
+  const { api, clock, metrics, recorder, settle } = setUp({ queriesPerSecond: 1, burst: 1, queueSize: 2 });
+  for (let i = 0; i < 5; i++) recorder.event(pod(`p${i}`), "Normal", "Started", "x");
+  await settle();
+  assert.match(metrics.expose(), /events_dropped_total\{reason="queue full"\} 3/);
+  for (let second = 0; second < 90; second++) await clock.advance(1000);
+  await settle();
+  assert.equal((api.bodies.at(-1) as { reason: string }).reason, "EventsDropped");
+});
+
+test("events wait for a server that is away, and a refused one is not tried again", async () => {
+  const { api, clock, metrics, recorder, settle } = setUp();
+  api.answer = () => new Unreachable("gone");
+  recorder.event(pod("a"), "Normal", "Started", "x");
+  await settle();
+  await clock.advance(15_000);
+  assert.ok(api.asked.length >= 2);
+  api.answer = () => undefined;
+  await clock.advance(10_000);
+  await settle();
+  assert.equal(api.objects.size, 1);
+  api.answer = () => ({ status: 403, body: { reason: "Forbidden", message: "no" } });
+  const before = api.asked.length;
+  recorder.event(pod("b"), "Normal", "Started", "x");
+  await settle();
+  await clock.advance(60_000);
+  assert.equal(api.asked.length, before + 1);
+  assert.match(metrics.expose(), /events_dropped_total\{reason="refused"\} 1/);
+});
