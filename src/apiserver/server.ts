@@ -8,7 +8,7 @@ import type { Dialect } from "#dialect";
 import { type Call, type Reply, pipeline } from "#http";
 import { type ApiObject, type RegistrySettings, Resource, type StorageMedia, type Strategy } from "#registry";
 import type { Store } from "#store";
-import { DirectSource, Feed } from "#watchcache";
+import { DirectSource, Feed, type Held } from "#watchcache";
 import { ApiCall } from "./api-call.ts";
 import { type Catalog, type SpecialGroup, catalog } from "./catalog.ts";
 import { discovery } from "./discovery/discovery.ts";
@@ -130,11 +130,17 @@ export function buildFront(core: Core, options: FrontOptions): Front {
 export function lifecyclePlugin(core: Core): AdmissionPlugin {
   const namespaces = core.resources.get("/namespaces")!;
   const { data } = core.options.dialect;
+  const states = new WeakMap<Held, "active" | "terminating">();
   return namespaceLifecycle(
     async (name) => {
-      const held = (await namespaces.source.get(name, { at: "any" })) ?? (await namespaces.source.get(name, { at: "latest" }));
+      const held = namespaces.source.peek(name) ?? (await namespaces.source.get(name, { at: "latest" }));
       if (!held) return "absent";
-      return (namespaces.objectOf(held) as ApiObject & { status?: { phase?: string } }).status?.phase === "Terminating" ? "terminating" : "active";
+      let state = states.get(held);
+      if (!state) {
+        const { status } = namespaces.objectOf(held) as ApiObject & { status?: { phase?: string } };
+        states.set(held, (state = status?.phase === "Terminating" ? "terminating" : "active"));
+      }
+      return state;
     },
     ["default", data.systemNamespace, data.publicNamespace],
   );

@@ -19,6 +19,10 @@ function bodyReader(source: Readable, declared: string | undefined): Call["body"
     return new Promise((resolve, reject) => {
       const chunks: Uint8Array[] = [];
       let size = 0;
+      let done = false;
+      const cutShort = (): void => {
+        if (!done) reject(new BodyCutShort());
+      };
       source.on("data", (chunk) => {
         size += chunk.length;
         if (size > limitBytes) {
@@ -26,9 +30,12 @@ function bodyReader(source: Readable, declared: string | undefined): Call["body"
           reject(new BodyTooLarge(limitBytes));
         } else chunks.push(chunk);
       });
-      source.on("end", () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)));
-      source.on("error", () => reject(new BodyCutShort()));
-      source.on("close", () => reject(new BodyCutShort()));
+      source.on("end", () => {
+        done = true;
+        resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
+      });
+      source.on("error", cutShort);
+      source.on("close", cutShort);
     });
   };
 }

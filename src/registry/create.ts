@@ -1,6 +1,6 @@
 // The way of a new object: metadata filled in, admission, the strategy's say, one encoding, one write.
 import { randomUUID } from "node:crypto";
-import { ApiError, alreadyExists, badRequest, deepCopy, invalid } from "#base";
+import { ApiError, alreadyExists, badRequest, invalid } from "#base";
 import { validate } from "#schema";
 import type { Held } from "#watchcache";
 import { trackUpdate } from "./field-owners.ts";
@@ -16,12 +16,16 @@ const mostNames = 8;
  * A name the server made up and found taken is made up anew, a few times.
  */
 export async function create(request: WriteRequest, object: ApiObject, options: { readonly tracked?: boolean } = {}): Promise<Held> {
-  if (object.metadata.name || !object.metadata.generateName) return await attemptToCreate(request, object, options);
+  const { metadata: meta } = object;
+  if (meta.name || !meta.generateName) return await attemptToCreate(request, object, options);
+  const { managedFields } = meta;
   for (let left = mostNames; ; left--) {
     try {
-      return await attemptToCreate(request, left > 1 ? deepCopy(object) : object, options);
+      return await attemptToCreate(request, object, options);
     } catch (error) {
       if (left === 1 || !(error instanceof ApiError && error.reason === "AlreadyExists")) throw error;
+      delete meta.name;
+      if (!options.tracked) meta.managedFields = managedFields;
     }
   }
 }

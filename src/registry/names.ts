@@ -1,5 +1,5 @@
 // Names: what may be one, and how the server makes one.
-import { randomBytes } from "node:crypto";
+import { getRandomValues } from "node:crypto";
 
 const label = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const subdomainPattern = new RegExp(`^${label}(\\.${label})*$`);
@@ -36,9 +36,20 @@ const alphabet = "bcdfghjklmnpqrstvwxz2456789";
 const suffixLength = 5;
 const longestGenerated = 63;
 
+// Random bytes are cheap by the thousand.
+const pool = new Uint8Array(4096);
+let used = pool.length;
+function randomByte(): number {
+  if (used === pool.length) {
+    getRandomValues(pool);
+    used = 0;
+  }
+  return pool[used++]!;
+}
+
 /** A prefix made into a name: cut to fit, five random characters behind it. */
 export function generatedName(prefix: string): string {
   let suffix = "";
-  for (const byte of randomBytes(suffixLength)) suffix += alphabet[byte % alphabet.length];
+  for (let i = 0; i < suffixLength; i++) suffix += alphabet[randomByte() % alphabet.length];
   return prefix.slice(0, longestGenerated - suffixLength) + suffix;
 }

@@ -22,7 +22,7 @@ export type Range = { readonly key: string } | { readonly prefix: string; readon
 
 export interface Write {
   readonly key: string;
-  /** The new value; null deletes. */
+  /** The new value; null deletes. The bytes are handed over: nobody may change them afterwards, and watchers may get the very same. */
   readonly value: Uint8Array | null;
   /** What must hold for the write to happen: the key's current revision, its absence, or nothing. */
   readonly expect: Revision | "absent" | "any";

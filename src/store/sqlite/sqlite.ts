@@ -128,10 +128,8 @@ class SqliteStore implements Store {
   async write(write: Write): Promise<Outcome> {
     this.#check();
     checkWrite(write);
-    // Our own copy: what the caller does with its bytes afterwards changes nothing here.
-    const own: Write = { ...write, value: write.value && new Uint8Array(write.value) };
     const expires = write.ttlSeconds ? Math.ceil(this.#clock.now() + write.ttlSeconds * 1000) : 0;
-    return new Promise((resolve, reject) => this.#commits.add({ write: own, expires, resolve, reject }));
+    return new Promise((resolve, reject) => this.#commits.add({ write, expires, resolve, reject }));
   }
 
   watch(range: Range, after: Revision, signal: AbortSignal): AsyncIterable<Batch> {
