@@ -12,6 +12,8 @@ import { job } from "./job.ts";
 import { lease } from "./lease.ts";
 import { limitRange } from "./limit-range.ts";
 import { namespace } from "./namespace.ts";
+import { node } from "./node.ts";
+import { pod } from "./pod.ts";
 import { priorityClass } from "./priority-class.ts";
 import { podTemplate, replicationController } from "./replication-controller.ts";
 import { resourceQuota } from "./resource-quota.ts";
@@ -30,6 +32,8 @@ export const builtInStrategies: readonly Strategy[] = [
   event,
   limitRange,
   namespace,
+  node,
+  pod,
   podTemplate,
   replicationController,
   resourceQuota,

@@ -1,61 +1,41 @@
 // Pods described inside other objects: their defaults, their rules, and how tables show them.
-import type { Container, PodSpec, PodTemplateSpec } from "#api";
-import { type FieldError, duplicate, forbiddenField, required } from "#base";
-import { dns1123LabelProblems } from "#schema";
+import type { PodTemplateSpec } from "#api";
+import { type FieldError, forbiddenField } from "#base";
 import { validateAnnotations, validateLabels } from "../object-meta.ts";
 import type { Circumstances, Column } from "../strategy.ts";
 import { joined } from "./cells/text.ts";
-import { formatErrors } from "./rules/format.ts";
-import { oneOf } from "./rules/one-of.ts";
+import { podSpecDefaults } from "./pod-defaults.ts";
+import { dropDisabled } from "./pod-gates.ts";
+import { annotationErrors, seccompMatchErrors } from "./pod-validation/annotations.ts";
+import { podSpecErrors } from "./pod-validation/pod-spec.ts";
+import { podRules } from "./pod-validation/rules.ts";
+import { podWarnings } from "./pod-warnings.ts";
+import { same } from "./rules/unchanged.ts";
 
 /** Fills in what depends on other fields. */
-export function podTemplateDefaults({ spec }: PodTemplateSpec): void {
-  for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) containerDefaults(container);
+export function podTemplateDefaults({ metadata, spec }: PodTemplateSpec): void {
+  podSpecDefaults(metadata, spec);
+  dropDisabled(spec);
 }
 
-function containerDefaults(container: Container): void {
-  container.imagePullPolicy ||= isLatest(container.image ?? "") ? "Always" : "IfNotPresent";
-  const { limits, requests } = container.resources;
-  if (limits) container.resources.requests = { ...limits, ...requests };
-}
-
-/** Whether an image is named without a tag or digest, or with the tag that moves. */
-const isLatest = (image: string): boolean => !image.includes("@") && /^(?:.*\/)?[^/:]*(?::latest)?$/.test(image);
-
-export function validatePodTemplate(template: PodTemplateSpec, path: string, _about: Circumstances): FieldError[] {
+/** Faults that the old template has may stay in the new one. */
+export function validatePodTemplate(template: PodTemplateSpec, path: string, about: Circumstances, old?: PodTemplateSpec): FieldError[] {
   const { metadata, spec } = template;
+  const rules = podRules(about, undefined, old);
   const errors = [
     ...validateLabels(metadata.labels, `${path}.labels`),
     ...validateAnnotations(metadata.annotations, `${path}.annotations`),
-    ...podSpecErrors(spec, `${path}.spec`),
+    ...annotationErrors(metadata.annotations, spec, rules, `${path}.annotations`),
+    ...podSpecErrors(spec, rules, `${path}.spec`),
+    ...seccompMatchErrors(metadata, spec, about.dialect, `${path}.spec`),
   ];
   if (spec.ephemeralContainers?.length) errors.push(forbiddenField(`${path}.spec.ephemeralContainers`, "ephemeral containers not allowed in pod template"));
   return errors;
 }
 
-function podSpecErrors({ containers, initContainers, restartPolicy, dnsPolicy }: PodSpec, path: string): FieldError[] {
-  const names = new Set<string>();
-  const errors = containers?.length ? containerErrors(containers, `${path}.containers`, names) : [required(`${path}.containers`)];
-  errors.push(...containerErrors(initContainers ?? [], `${path}.initContainers`, names));
-  errors.push(...oneOf(restartPolicy, `${path}.restartPolicy`, ["Always", "Never", "OnFailure"]));
-  return [...errors, ...oneOf(dnsPolicy, `${path}.dnsPolicy`, ["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"])];
-}
-
-function containerErrors(containers: readonly Container[], path: string, names: Set<string>): FieldError[] {
-  return containers.flatMap(({ name, image, imagePullPolicy, terminationMessagePolicy }, position) => {
-    const at = `${path}[${position}]`;
-    const errors = name ? formatErrors(name, `${at}.name`, dns1123LabelProblems) : [required(`${at}.name`)];
-    if (name && names.has(name)) errors.push(duplicate(`${at}.name`, name));
-    names.add(name);
-    if (!image) errors.push(required(`${at}.image`));
-    errors.push(...oneOf(terminationMessagePolicy, `${at}.terminationMessagePolicy`, ["FallbackToLogsOnError", "File"]));
-    return [...errors, ...oneOf(imagePullPolicy, `${at}.imagePullPolicy`, ["Always", "IfNotPresent", "Never"])];
-  });
-}
-
 /** What clients should hear about a template that is allowed, but unwise. Said for new templates and changed ones. */
-export function podTemplateWarnings(_template: PodTemplateSpec, _old: PodTemplateSpec | undefined, _path: string, _about: Circumstances): string[] {
-  return [];
+export function podTemplateWarnings(template: PodTemplateSpec, old: PodTemplateSpec | undefined, path: string, { dialect }: Circumstances): string[] {
+  return old && same(template, old) ? [] : podWarnings(template.metadata, template.spec, dialect, path);
 }
 
 interface Templated {

@@ -1,0 +1,75 @@
+// What is filled into pods and templates beyond fixed values: things that follow from other fields, and old names kept in step.
+import type { Container, ObjectMeta, Pod, PodSpec } from "#api";
+import { formatQuantity, parseQuantity, scaledValue } from "#base";
+import { sourceKeys } from "./pod-validation/volume-sources.ts";
+
+type Amounts = Record<string, string>;
+
+/** Defaults of every spec, in pods and in templates. */
+export function podSpecDefaults(metadata: ObjectMeta, spec: PodSpec): void {
+  dropOldAnnotations(metadata);
+  alignServiceAccount(spec);
+  for (const volume of spec.volumes ?? []) {
+    if (!sourceKeys.some((key) => volume[key])) volume.emptyDir = {};
+    roundUpAll(volume.ephemeral?.volumeClaimTemplate?.spec.resources);
+  }
+  const running = [...(spec.initContainers ?? []), ...(spec.containers ?? [])];
+  for (const container of [...running, ...(spec.ephemeralContainers ?? [])]) containerDefaults(container);
+  if (spec.hostNetwork) for (const port of running.flatMap(({ ports }) => ports ?? [])) port.hostPort ||= port.containerPort;
+  roundUp(spec.overhead);
+}
+
+/** Defaults of pods alone: templates keep what their authors left open. */
+export function podDefaults({ metadata, spec }: Pod): void {
+  podSpecDefaults(metadata, spec);
+  for (const { resources } of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
+    if (resources.limits) resources.requests = { ...resources.limits, ...resources.requests };
+  }
+  spec.enableServiceLinks ??= true;
+  if ((spec.terminationGracePeriodSeconds ?? 0) < 0) spec.terminationGracePeriodSeconds = 1;
+}
+
+/** The account has two names; the newer one counts. */
+export function alignServiceAccount(spec: PodSpec): void {
+  const name = spec.serviceAccountName || spec.serviceAccount;
+  if (name) spec.serviceAccountName = spec.serviceAccount = name;
+}
+
+// Long ago init containers were annotations; old clients still send them along.
+const oldInitContainers = /^pod\.(?:alpha|beta)\.[^/]+\/init-container(?:s|-statuses)$/;
+function dropOldAnnotations({ annotations = {} }: ObjectMeta): void {
+  for (const key of Object.keys(annotations)) if (oldInitContainers.test(key)) delete annotations[key];
+}
+
+function containerDefaults(container: Container): void {
+  container.imagePullPolicy ||= tagOf(container.image ?? "") === "latest" ? "Always" : "IfNotPresent";
+  roundUpAll(container.resources);
+}
+
+function roundUpAll(resources: { limits?: Amounts | undefined; requests?: Amounts | undefined } | undefined): void {
+  roundUp(resources?.limits);
+  roundUp(resources?.requests);
+}
+
+/** Amounts are kept in thousandths at most. */
+export function roundUp(amounts: Amounts | undefined): void {
+  for (const [name, text] of Object.entries(amounts ?? {})) {
+    const quantity = parseQuantity(text);
+    if (quantity.scale < -3) amounts![name] = formatQuantity({ value: scaledValue(quantity, -3), scale: -3, format: quantity.format });
+  }
+}
+
+const part = "[a-z0-9]+(?:(?:\\.|_{1,2}|-+)[a-z0-9]+)*";
+const hostPart = "[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?";
+const host = new RegExp(`^${hostPart}(?:\\.${hostPart})*(?::[0-9]+)?$`);
+const path = new RegExp(`^${part}(?:/${part})*(?::(?<tag>\\w[\\w.-]{0,127}))?(?:@(?<digest>[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$`);
+
+/** The tag an image is named with: `latest` when neither tag nor digest is given, nothing when the name makes no sense. */
+export function tagOf(image: string): string | undefined {
+  const slash = image.indexOf("/");
+  const first = image.slice(0, Math.max(slash, 0));
+  const hosted = /[.:]/.test(first) || first === "localhost";
+  const found = path.exec(hosted ? image.slice(slash + 1) : image);
+  if (!found || (hosted && !host.test(first)) || /^[a-f0-9]{64}$/.test(image)) return undefined;
+  return found.groups!["tag"] ?? (found.groups!["digest"] ? undefined : "latest");
+}

@@ -1,0 +1,13 @@
+// How dear a pod is to lose, as an annotation: a 32-bit number, written plainly.
+import { type FieldError, invalidValue } from "#base";
+import type { Dialect } from "#dialect";
+
+const plain = /^(?:0|-?[1-9]\d*)$/;
+
+export function deletionCostErrors(annotations: Readonly<Record<string, string>> | undefined, { names }: Dialect, path: string): FieldError[] {
+  const key = names.annotations.podDeletionCost;
+  const value = annotations?.[key];
+  if (value === undefined) return [];
+  const fits = plain.test(value) && Number(value) >= -(2 ** 31) && Number(value) < 2 ** 31;
+  return fits ? [] : [invalidValue(`${path}[${key}]`, value, "must be a 32bit integer")];
+}

@@ -1,0 +1,84 @@
+// Amounts of cpu, memory and the rest: which names there are, and how much may be asked for.
+import type { PodSpec, ResourceClaim, ResourceRequirements } from "#api";
+import { type FieldError, type Quantity, compareQuantity, duplicate, forbiddenField, invalidValue, parseQuantity, quantityOf, required, scaledValue } from "#base";
+import type { Dialect } from "#dialect";
+import { qualifiedNameProblems } from "#schema";
+import { amountErrors, isNative, mayOvercommit, resourceNameErrors } from "../rules/resource-name.ts";
+import type { PodRules } from "./rules.ts";
+
+const compute = ["cpu", "memory", "ephemeral-storage"];
+const hugePagesPrefix = "hugepages-";
+const zero = quantityOf(0);
+
+const isHugePages = (name: string): boolean => name.startsWith(hugePagesPrefix);
+
+/** A name nobody knows is wrong twice: as a resource, and as one for containers. */
+function containerResourceErrors(name: string, dialect: Dialect, field: string): FieldError[] {
+  const errors = resourceNameErrors(name, field);
+  if (!name.includes("/")) {
+    if (!compute.includes(name) && !isHugePages(name)) errors.push(invalidValue(field, name, "must be a standard resource for containers"));
+  } else if (!isNative(name, dialect) && (name.startsWith("requests.") || qualifiedNameProblems(`requests.${name}`).length > 0))
+    errors.push(invalidValue(field, name, "doesn't follow extended resource name standard"));
+  return errors;
+}
+
+/** In thousandths, as everything smaller is rounded up on the way in. */
+export const isWhole = (quantity: Quantity): boolean => scaledValue(quantity, -3) % 1000n === 0n;
+
+function isDivisible(name: string, quantity: Quantity): boolean {
+  try {
+    const page = parseQuantity(name.slice(hugePagesPrefix.length));
+    return compareQuantity(page, zero) > 0 && isWhole(page) && scaledValue(quantity, 0) % scaledValue(page, 0) === 0n;
+  } catch {
+    return false;
+  }
+}
+
+export function hasIndivisibleHugePages({ containers, initContainers, ephemeralContainers, overhead }: PodSpec): boolean {
+  const lists = [...(containers ?? []), ...(initContainers ?? []), ...(ephemeralContainers ?? [])].flatMap(({ resources }) => [resources.limits, resources.requests]);
+  return [...lists, overhead].some((list) => Object.entries(list ?? {}).some(([name, text]) => isHugePages(name) && !isDivisible(name, parseQuantity(text))));
+}
+
+function containerAmountErrors(name: string, text: string, { dialect, tolerated }: PodRules, field: string): FieldError[] {
+  const errors = [...containerResourceErrors(name, dialect, field), ...amountErrors(name, text, field, dialect)];
+  if (isHugePages(name) && !tolerated.hugePages && !isDivisible(name, parseQuantity(text)))
+    errors.push(invalidValue(field, text, `${text} is not positive integer multiple of ${name}`));
+  return errors;
+}
+
+export function resourceErrors(
+  { limits = {}, requests = {}, claims }: Partial<ResourceRequirements>,
+  claimNames: ReadonlySet<string>,
+  rules: PodRules,
+  path: string,
+): FieldError[] {
+  const errors: FieldError[] = [];
+  for (const [name, text] of Object.entries(limits)) errors.push(...containerAmountErrors(name, text, rules, `${path}.limits[${name}]`));
+  for (const [name, text] of Object.entries(requests)) {
+    errors.push(...containerAmountErrors(name, text, rules, `${path}.requests[${name}]`));
+    const limit = limits[name];
+    const exact = !mayOvercommit(name, rules.dialect);
+    if (limit === undefined) {
+      if (exact) errors.push(required(`${path}.limits`, "Limit must be set for non overcommitable resources"));
+      continue;
+    }
+    const order = compareQuantity(parseQuantity(text), parseQuantity(limit));
+    if (exact && order !== 0) errors.push(invalidValue(`${path}.requests`, text, `must be equal to ${name} limit of ${limit}`));
+    else if (order > 0) errors.push(invalidValue(`${path}.requests`, text, `must be less than or equal to ${name} limit of ${limit}`));
+  }
+  const names = [...Object.keys(limits), ...Object.keys(requests)];
+  if (names.some(isHugePages) && !names.includes("cpu") && !names.includes("memory")) errors.push(forbiddenField(path, "HugePages require cpu or memory"));
+  return [...errors, ...claimErrors(claims, claimNames, `${path}.claims`)];
+}
+
+function claimErrors(claims: readonly ResourceClaim[] | undefined, known: ReadonlySet<string>, path: string): FieldError[] {
+  const seen = new Set<string>();
+  return (claims ?? []).flatMap(({ name }, position) => {
+    const at = `${path}[${position}]`;
+    if (!name) return [required(at)];
+    const errors: FieldError[] = seen.has(name) ? [duplicate(at, name)] : [];
+    seen.add(name);
+    if (!known.has(name)) errors.push({ type: "FieldValueNotFound", field: at, value: name, detail: "must be one of the names in pod.spec.resourceClaims" });
+    return errors;
+  });
+}

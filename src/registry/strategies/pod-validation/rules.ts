@@ -1,0 +1,42 @@
+// What the rules of pods depend on beside the pod: the dialect, the server's settings, and what an older version already broke.
+import type { ObjectMeta, PodSpec } from "#api";
+import type { Dialect } from "#dialect";
+import type { Circumstances } from "../../strategy.ts";
+import { labelSelectorErrors } from "../rules/label-selector.ts";
+import { deletionCostErrors } from "./deletion-cost.ts";
+import { hasIndivisibleHugePages } from "./resources.ts";
+
+export interface PodRules {
+  readonly dialect: Dialect;
+  readonly allowPrivileged: boolean;
+  /** The pod's own name; templates have none yet. */
+  readonly podName?: string | undefined;
+  /** Faults that a stored object has may stay in it: rules came later than objects. */
+  readonly tolerated: { readonly hugePages: boolean; readonly affinityValues: boolean; readonly spreadSelectors: boolean; readonly deletionCost: boolean };
+}
+
+const nothing = { hugePages: false, affinityValues: false, spreadSelectors: false, deletionCost: false };
+
+interface PodLike {
+  readonly metadata: ObjectMeta;
+  readonly spec: PodSpec;
+}
+
+export function podRules({ dialect, settings }: Circumstances, podName: string | undefined, old?: PodLike): PodRules {
+  const about = { dialect, allowPrivileged: settings.allowPrivileged, podName };
+  if (!old) return { ...about, tolerated: nothing };
+  const { affinity, topologySpreadConstraints } = old.spec;
+  const terms = [affinity?.podAffinity, affinity?.podAntiAffinity].flatMap((each) => [
+    ...(each?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+    ...(each?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm),
+  ]);
+  return {
+    ...about,
+    tolerated: {
+      hugePages: hasIndivisibleHugePages(old.spec),
+      affinityValues: terms.some(({ labelSelector, namespaceSelector }) => [labelSelector, namespaceSelector].some((each) => labelSelectorErrors(each, "").length > 0)),
+      spreadSelectors: (topologySpreadConstraints ?? []).some(({ labelSelector }) => labelSelectorErrors(labelSelector, "").length > 0),
+      deletionCost: deletionCostErrors(old.metadata.annotations, dialect, "").length > 0,
+    },
+  };
+}

@@ -1,0 +1,160 @@
+// Pods: containers that share a node, an address and volumes.
+import { Pod, type PodSpec } from "#api";
+import { type FieldError, forbiddenField } from "#base";
+import { dns1123LabelProblems } from "#schema";
+import { dnsSubdomain } from "../names.ts";
+import { validateFinalizersQualified, validateMeta } from "../object-meta.ts";
+import { type Circumstances, strategy } from "../strategy.ts";
+import { podTableColumns } from "./pod-columns.ts";
+import { alignServiceAccount, podDefaults } from "./pod-defaults.ts";
+import { dropDisabled } from "./pod-gates.ts";
+import { qualityOf } from "./pod-quality.ts";
+import { ephemeralUpdateErrors, specUpdateErrors, statusUpdateErrors } from "./pod-update.ts";
+import { annotationErrors, annotationUpdateErrors, seccompMatchErrors } from "./pod-validation/annotations.ts";
+import { trimmedImageErrors } from "./pod-validation/containers.ts";
+import { podSpecErrors } from "./pod-validation/pod-spec.ts";
+import { podRules } from "./pod-validation/rules.ts";
+import { podWarnings } from "./pod-warnings.ts";
+
+const annotations = "metadata.annotations";
+
+/** Rules of a whole pod, beside those of its metadata. */
+function podErrors({ metadata, spec }: Pod, about: Circumstances, old?: Pod): FieldError[] {
+  const rules = podRules(about, metadata.name, old);
+  const errors = [...annotationErrors(metadata.annotations, spec, rules, annotations), ...podSpecErrors(spec, rules, "spec")];
+  if (!spec.serviceAccountName) errors.push(...tokenErrors(spec));
+  spec.containers?.forEach((container, position) => errors.push(...trimmedImageErrors(container, `spec.containers[${position}]`)));
+  spec.initContainers?.forEach((container, position) => errors.push(...trimmedImageErrors(container, `spec.initContainers[${position}]`)));
+  return errors;
+}
+
+const tokenErrors = ({ volumes }: PodSpec): FieldError[] =>
+  (volumes ?? []).flatMap(({ projected }, position) =>
+    (projected?.sources ?? []).flatMap(({ serviceAccountToken }, index) =>
+      serviceAccountToken
+        ? [forbiddenField(`spec.volumes[${position}].projected.sources[${index}].serviceAccountToken`, "must not be specified when serviceAccountName is not set")]
+        : [],
+    ),
+  );
+
+/** The metadata once more, as a pod's own rules look at it, too. */
+const metaErrors = ({ metadata }: Pod, { dialect }: Circumstances): FieldError[] => [
+  ...validateMeta(metadata, true, dnsSubdomain),
+  ...validateFinalizersQualified(metadata.finalizers, dialect),
+];
+
+const annotationChangeErrors = (pod: Pod, old: Pod, about: Circumstances): FieldError[] => [
+  ...annotationUpdateErrors(pod.metadata, old.metadata, about.dialect, annotations),
+  ...annotationErrors(pod.metadata.annotations, pod.spec, podRules(about, pod.metadata.name, old), annotations),
+];
+
+/** Addresses come as one, as a list, or as both; the single one counts where they differ. */
+function alignAddresses(pod: Pod): Pod {
+  const { podIP, podIPs } = pod.status;
+  if (podIP && podIP !== podIPs?.[0]?.ip) pod.status = { ...pod.status, podIPs: [{ ip: podIP }] };
+  else if (!podIP && podIPs?.[0]?.ip) pod.status = { ...pod.status, podIP: podIPs[0].ip };
+  return pod;
+}
+
+const fieldNames = [
+  "metadata.name",
+  "metadata.namespace",
+  "spec.nodeName",
+  "spec.restartPolicy",
+  "spec.schedulerName",
+  "spec.serviceAccountName",
+  "status.phase",
+  "status.podIP",
+  "status.podIPs",
+  "status.nominatedNodeName",
+];
+
+export const pod = strategy<Pod>({
+  resource: "pods",
+  singular: "pod",
+  shortNames: ["po"],
+  categories: ["all"],
+  scope: "Namespaced",
+  hub: Pod,
+  status: "cleared",
+  returnsDeleted: true,
+  defaults: (obj) => podDefaults(obj),
+  prepareForCreate: (obj) => {
+    alignServiceAccount(obj.spec);
+    dropDisabled(obj.spec);
+    obj.status = { phase: "Pending", qosClass: qualityOf(obj.spec) };
+    if (obj.spec.schedulingGates?.length)
+      obj.status.conditions = [
+        {
+          type: "PodScheduled",
+          status: "False",
+          lastProbeTime: null,
+          lastTransitionTime: null,
+          reason: "SchedulingGated",
+          message: "Scheduling is blocked due to non-empty scheduling gates",
+        },
+      ];
+  },
+  prepareForUpdate: (obj, old) => {
+    alignServiceAccount(obj.spec);
+    dropDisabled(obj.spec, old.spec);
+  },
+  validate: (obj, about) => {
+    const errors = podErrors(obj, about);
+    if (obj.spec.ephemeralContainers?.length) errors.push(forbiddenField("spec.ephemeralContainers", "cannot be set on create"));
+    if (obj.spec.nodeName && obj.spec.schedulingGates?.length) errors.push(forbiddenField("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
+    return [...errors, ...seccompMatchErrors(obj.metadata, obj.spec, about.dialect, "spec")];
+  },
+  validateUpdate: (obj, old, about) => [...metaErrors(obj, about), ...podErrors(obj, about, old), ...annotationChangeErrors(obj, old, about), ...specUpdateErrors(obj, old)],
+  warnings: (obj, old, { dialect }) => {
+    if (old) return [];
+    const wrong = dns1123LabelProblems(obj.metadata.name ?? "");
+    const named = wrong.length
+      ? [`metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [${wrong.join(" ")}]`]
+      : [];
+    return [...named, ...podWarnings(obj.metadata, obj.spec, dialect)];
+  },
+  graceSeconds: ({ spec, status }, asked) => {
+    if (!spec.nodeName || status.phase === "Failed" || status.phase === "Succeeded") return 0;
+    const seconds = asked ?? spec.terminationGracePeriodSeconds ?? 0;
+    return seconds < 0 ? 1 : seconds;
+  },
+  fields: ({ spec, status }) => ({
+    "spec.nodeName": spec.nodeName ?? "",
+    "spec.restartPolicy": spec.restartPolicy ?? "",
+    "spec.schedulerName": spec.schedulerName ?? "",
+    "spec.serviceAccountName": spec.serviceAccountName ?? "",
+    "status.phase": status.phase ?? "",
+    "status.podIP": status.podIPs?.[0]?.ip ?? "",
+    "status.nominatedNodeName": status.nominatedNodeName ?? "",
+  }),
+  // Old clients call the node a host.
+  fieldAliases: { "": { ...Object.fromEntries(fieldNames.map((name) => [name, name])), "spec.host": "spec.nodeName" } },
+  columns: podTableColumns,
+  subresources: {
+    ephemeralcontainers: {
+      merge: (sent, old) => {
+        const { name, namespace, resourceVersion, uid, managedFields } = sent.metadata;
+        const kept: Pod = {
+          ...old,
+          metadata: { ...old.metadata, name, namespace, resourceVersion, uid, managedFields },
+          spec: { ...structuredClone(old.spec), ephemeralContainers: sent.spec.ephemeralContainers },
+        };
+        dropDisabled(kept.spec, old.spec);
+        return kept;
+      },
+      validate: (obj, old, about) => {
+        if (old.metadata.annotations?.[about.dialect.names.annotations.configMirror] !== undefined) return [forbiddenField("", "static pods do not support ephemeral containers")];
+        return [...metaErrors(obj, about), ...podErrors(obj, about, old), ...annotationChangeErrors(obj, old, about), ...ephemeralUpdateErrors(obj, old)];
+      },
+    },
+    status: {
+      merge: (sent, old) => {
+        const { deletionTimestamp: _deletionTimestamp, ownerReferences: _ownerReferences, ...metadata } = sent.metadata;
+        return alignAddresses({ ...old, metadata: { ...metadata, ...(old.metadata.ownerReferences && { ownerReferences: old.metadata.ownerReferences }) }, status: sent.status });
+      },
+      validate: (obj, old, about) => [...annotationChangeErrors(obj, old, about), ...statusUpdateErrors(obj, old)],
+      resets: ["spec"],
+    },
+  },
+});
