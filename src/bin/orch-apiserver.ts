@@ -1,44 +1,35 @@
 // The API server's program: read the flags, start, run until told to stop.
-import { settleFlags, start } from "#apiserver";
-import { createLog } from "#base";
-import { dialectArgument, dialectNamed } from "#dialect";
-import { helpText } from "#options";
-import { apiserverOptions, versionText } from "#apiserver";
+import { apiserverOptions, settleFlags, start, versionText } from "#apiserver";
+import { chosenDialect } from "#dialect";
+import { answerOperator, logFrom, terminalWidth } from "#options";
 
 const argv = process.argv.slice(2);
 process.exitCode = await main();
 
 async function main(): Promise<number> {
-  const name = dialectArgument(argv) ?? "orch";
-  const chosen = dialectNamed(name);
-  if (!chosen) {
-    process.stderr.write(`--dialect: "${name}" is not a dialect; known are orch and kubernetes\n`);
+  const choice = chosenDialect(argv);
+  if ("problem" in choice) {
+    process.stderr.write(`error: ${choice.problem}\n`);
     return 1;
   }
-  const settled = settleFlags(chosen, argv);
-  if (settled.asked === "help") {
-    process.stdout.write(helpText(apiserverOptions(chosen)));
-    return 0;
-  }
-  if (settled.asked === "version") {
-    process.stdout.write(`${versionText()}\n`);
-    return 0;
-  }
-  for (const text of settled.warnings) process.stderr.write(`${text}\n`);
-  if (settled.errors.length > 0) {
-    for (const text of settled.errors) process.stderr.write(`${text}\n`);
-    return 1;
-  }
-  const log = createLog({ verbosity: settled.values.v });
+  const { dialect } = choice;
+  const settled = settleFlags(dialect, argv);
+  const answered = answerOperator(apiserverOptions(dialect), settled, {
+    version: versionText(),
+    width: terminalWidth(process.env, process.stdout.columns),
+    out: (text) => void process.stdout.write(text),
+    err: (text) => void process.stderr.write(text),
+  });
+  if (answered !== undefined) return answered;
+  const log = logFrom(settled.values);
   let server;
   try {
-    server = await start({ dialect: chosen, settings: settled.values, log });
+    server = await start({ dialect, settings: settled.values, log });
   } catch (error) {
     log.error("the server could not start", { error: (error as Error).message });
-    process.stderr.write(`${(error as Error).message}\n`);
     return 1;
   }
-  log.info("serving", { url: server.url, dialect: chosen.name });
+  log.info("serving", { url: server.url, dialect: dialect.name });
   await new Promise<void>((resolve) => {
     process.once("SIGTERM", resolve);
     process.once("SIGINT", resolve);

@@ -22,6 +22,8 @@ interface OptionParts<T> {
   readonly deprecated?: string;
   /** Why any other value than the default is refused: the mechanism is not there yet. */
   readonly notYet?: string;
+  /** The same for some values only. */
+  notYetFor?(value: T): string | undefined;
   /** The feature gate that any other value than the default needs. */
   readonly gate?: string;
   /** Names a file that must be readable at start. */
@@ -105,6 +107,8 @@ export interface OptionSet<O extends AnyOption = AnyOption> {
   readonly gates?: readonly Gate[];
   /** What the configuration file calls itself, in each accepted spelling; the first is written. */
   readonly file?: readonly { readonly apiVersion: string; readonly kind: string }[];
+  /** Leaves flags that cannot be used yet out of the help text, but for their names. */
+  readonly hidesNotYet?: boolean;
   /** Flags of old command lines that are gone, and what to use instead. */
   readonly retired?: Readonly<Record<string, string>>;
 }

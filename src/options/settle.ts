@@ -137,7 +137,9 @@ export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly st
     const changed = text !== option.type.format(option.default) && (option.legacyDefault === undefined || text !== option.type.format(option.legacyDefault));
     if (changed && option.gate && !gates.enabled(option.gate)) return complain(`needs the feature gate ${set.dialect.spelling.word(option.gate)}`);
     const hold = starting ? complain : (message: string): void => void warnings.push(`${where(option.name)}: ${message}`);
-    if (changed && option.notYet !== undefined) return hold(`cannot be used yet: ${option.notYet}`);
+    const notYet = changed ? (option.notYet ?? option.notYetFor?.(value)) : undefined;
+    // The value itself is good, so whatever else is wrong with it is told too.
+    if (notYet !== undefined) return void (starting ? errors : warnings).push(`${where(option.name)}: cannot be used yet: ${notYet}`);
     if (option.readable) {
       for (const path of [value].flat() as string[]) {
         if (path !== "" && !readable(path)) hold(`the file ${path} does not exist or cannot be read`);

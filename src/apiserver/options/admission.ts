@@ -2,6 +2,8 @@
 
 import { file, listOf, oneOf, option, section } from "#options";
 
+const plugins = "of the plug-ins only NamespaceLifecycle is there";
+
 /** Every plug-in this server knows, and whether it runs unless told otherwise. */
 export const admissionPlugins: Readonly<Record<string, "on" | "off">> = {
   AlwaysAdmit: "off",
@@ -45,8 +47,8 @@ const plugin = oneOf(...Object.keys(admissionPlugins));
 
 export const admissionSection = () =>
   section("Admission", [
-    option({ flag: "admission-control-config-file", type: file, default: "", readable: true, doc: "File with the configuration of admission plug-ins." }),
-    option({ flag: "enable-admission-plugins", type: listOf(plugin), default: [], doc: "Plug-ins to run besides those that run by default, in any order." }),
+    option({ flag: "admission-control-config-file", notYet: plugins, type: file, default: "", readable: true, doc: "File with the configuration of admission plug-ins." }),
+    option({ flag: "enable-admission-plugins", notYet: plugins, type: listOf(plugin), default: [], doc: "Plug-ins to run besides those that run by default, in any order." }),
     option({
       flag: "disable-admission-plugins",
       type: listOf(plugin),

@@ -2,6 +2,12 @@
 
 import { bool, duration, each, file, listOf, notNegative, oneOf, option, pairs, repeated, section, strings, text, url } from "#options";
 
+const identityProviders = "tokens of identity providers are not accepted";
+
+const askingWebhook = "no remote service is asked about tokens";
+
+const bootstrapTokens = "bootstrap tokens are not accepted";
+
 export const signingAlgorithms = ["RS256", "RS384", "RS512", "ES256", "ES384", "ES512", "PS256", "PS384", "PS512"] as const;
 const headerName = (value: string): string | undefined => (/^[-!#$%&'*+.^_`|~0-9A-Za-z]+$/.test(value) ? undefined : "must be a header name");
 
@@ -21,9 +27,16 @@ export const authenticationSection = () =>
       doc: "Certificate authorities of clients: a request with a certificate they signed has the identity of its CommonName.",
     }),
     option({ flag: "token-auth-file", type: file, default: "", readable: true, doc: 'File with bearer tokens, one record token,user,uid,"group,…" per line.' }),
-    option({ flag: "enable-bootstrap-token-auth", type: bool, default: false, doc: "Accept the tokens that secrets of the bootstrap token type in the system namespace hold." }),
+    option({
+      flag: "enable-bootstrap-token-auth",
+      notYet: bootstrapTokens,
+      type: bool,
+      default: false,
+      doc: "Accept the tokens that secrets of the bootstrap token type in the system namespace hold.",
+    }),
     option({
       flag: "authentication-token-webhook-config-file",
+      notYet: askingWebhook,
       type: file,
       default: "",
       readable: true,
@@ -31,11 +44,19 @@ export const authenticationSection = () =>
     }),
     option({
       flag: "authentication-token-webhook-version",
+      notYet: askingWebhook,
       type: oneOf("v1beta1", "v1"),
       default: "v1beta1",
       doc: "API version of the TokenReview sent to that service: v1beta1 or v1.",
     }),
-    option({ flag: "authentication-token-webhook-cache-ttl", type: duration, default: 120_000, check: notNegative, doc: "How long that service's answers are kept." }),
+    option({
+      flag: "authentication-token-webhook-cache-ttl",
+      notYet: askingWebhook,
+      type: duration,
+      default: 120_000,
+      check: notNegative,
+      doc: "How long that service's answers are kept.",
+    }),
     option({
       flag: "api-audiences",
       type: strings,
@@ -45,25 +66,47 @@ export const authenticationSection = () =>
         look.isSet("serviceAccountIssuer") ? { value: (look.value("serviceAccountIssuer") as readonly string[]).slice(0, 1), from: "--service-account-issuer" } : undefined,
       doc: "Names of this API; a service account token must be meant for one of them.",
     }),
-    option({ flag: "oidc-issuer-url", type: url("https"), default: "", doc: "Issuer of identity tokens, an https URL." }),
-    option({ flag: "oidc-client-id", type: text, default: "", doc: "Client identity that tokens must be issued for. Required with --oidc-issuer-url." }),
-    option({ flag: "oidc-ca-file", type: file, default: "", defaultText: "the host's authorities", readable: true, doc: "Certificate authorities of the issuer." }),
+    option({ flag: "oidc-issuer-url", notYet: identityProviders, type: url("https"), default: "", doc: "Issuer of identity tokens, an https URL." }),
+    option({ flag: "oidc-client-id", notYet: identityProviders, type: text, default: "", doc: "Client identity that tokens must be issued for. Required with --oidc-issuer-url." }),
+    option({
+      flag: "oidc-ca-file",
+      notYet: identityProviders,
+      type: file,
+      default: "",
+      defaultText: "the host's authorities",
+      readable: true,
+      doc: "Certificate authorities of the issuer.",
+    }),
     option({
       flag: "oidc-username-claim",
+      notYet: identityProviders,
       type: text,
       default: "sub",
       doc: "Claim that becomes the user name. Claims other than sub may be neither unique nor lasting. Experimental.",
     }),
     option({
       flag: "oidc-username-prefix",
+      notYet: identityProviders,
       type: text,
       default: "",
       doc: "What user names begin with. Without it names from claims other than email begin with the issuer's URL; - adds nothing.",
     }),
-    option({ flag: "oidc-groups-claim", type: text, default: "", doc: "Claim that holds the user's groups, a string or a list. Experimental." }),
-    option({ flag: "oidc-groups-prefix", type: text, default: "", doc: "What group names begin with." }),
-    option({ flag: "oidc-required-claim", type: pairs, default: {}, doc: "Claims that a token must hold with these values, as key=value. May be repeated." }),
-    option({ flag: "oidc-signing-algs", type: listOf(oneOf(...signingAlgorithms)), default: ["RS256"], doc: `Accepted signing algorithms: ${signingAlgorithms.join(", ")}.` }),
+    option({ flag: "oidc-groups-claim", notYet: identityProviders, type: text, default: "", doc: "Claim that holds the user's groups, a string or a list. Experimental." }),
+    option({ flag: "oidc-groups-prefix", notYet: identityProviders, type: text, default: "", doc: "What group names begin with." }),
+    option({
+      flag: "oidc-required-claim",
+      notYet: identityProviders,
+      type: pairs,
+      default: {},
+      doc: "Claims that a token must hold with these values, as key=value. May be repeated.",
+    }),
+    option({
+      flag: "oidc-signing-algs",
+      notYet: identityProviders,
+      type: listOf(oneOf(...signingAlgorithms)),
+      default: ["RS256"],
+      doc: `Accepted signing algorithms: ${signingAlgorithms.join(", ")}.`,
+    }),
     option({ flag: "requestheader-client-ca-file", type: file, default: "", readable: true, doc: "Certificate authorities of proxies whose headers may name the user." }),
     option({ flag: "requestheader-allowed-names", type: strings, default: [], doc: "Common names that such a proxy's certificate may have; any when empty." }),
     option({ flag: "requestheader-username-headers", type: strings, default: [], check: each(headerName), doc: "Headers that name the user; X-Remote-User is common." }),

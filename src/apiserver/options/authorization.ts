@@ -2,6 +2,10 @@
 
 import { duration, file, listOf, notNegative, oneOf, option, section } from "#options";
 
+const askingWebhook = "no remote service is asked for decisions";
+
+const notBuilt: readonly string[] = ["Node", "Webhook"];
+
 export const authorizationModes = ["AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC", "Node"] as const;
 
 export const authorizationSection = () =>
@@ -11,16 +15,39 @@ export const authorizationSection = () =>
       type: listOf(oneOf(...authorizationModes)),
       default: ["AlwaysAllow"],
       check: (modes) => (modes.length === 0 ? "must name at least one mode" : new Set(modes).size < modes.length ? "must name each mode once" : undefined),
+      notYetFor: (modes) => (modes.some((mode) => notBuilt.includes(mode)) ? `the modes ${notBuilt.join(" and ")} are not there` : undefined),
       doc: `Ordered list of the plug-ins that decide: ${authorizationModes.join(", ")}.`,
     }),
     option({ flag: "authorization-policy-file", type: file, default: "", readable: true, doc: "Policy of mode ABAC, one JSON record per line." }),
-    option({ flag: "authorization-webhook-config-file", type: file, default: "", readable: true, doc: "Client configuration of the service that mode Webhook asks." }),
+    option({
+      flag: "authorization-webhook-config-file",
+      notYet: askingWebhook,
+      type: file,
+      default: "",
+      readable: true,
+      doc: "Client configuration of the service that mode Webhook asks.",
+    }),
     option({
       flag: "authorization-webhook-version",
+      notYet: askingWebhook,
       type: oneOf("v1beta1", "v1"),
       default: "v1beta1",
       doc: "API version of the SubjectAccessReview sent to that service: v1beta1 or v1.",
     }),
-    option({ flag: "authorization-webhook-cache-authorized-ttl", type: duration, default: 300_000, check: notNegative, doc: "How long its answer 'authorized' is kept." }),
-    option({ flag: "authorization-webhook-cache-unauthorized-ttl", type: duration, default: 30_000, check: notNegative, doc: "How long its answer 'unauthorized' is kept." }),
+    option({
+      flag: "authorization-webhook-cache-authorized-ttl",
+      notYet: askingWebhook,
+      type: duration,
+      default: 300_000,
+      check: notNegative,
+      doc: "How long its answer 'authorized' is kept.",
+    }),
+    option({
+      flag: "authorization-webhook-cache-unauthorized-ttl",
+      notYet: askingWebhook,
+      type: duration,
+      default: 30_000,
+      check: notNegative,
+      doc: "How long its answer 'unauthorized' is kept.",
+    }),
   ]);

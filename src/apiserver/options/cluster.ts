@@ -3,6 +3,18 @@
 import type { Dialect } from "#dialect";
 import { atLeast, bool, cidr, duration, featureGates, file, int, knownGates, listOf, mapOf, notNegative, onceListOf, oneOf, option, portRange, section, text } from "#options";
 
+const agents = "the server does not connect to node agents";
+
+const aggregation = "no other servers are aggregated";
+
+const ownService = "the server does not make a service for itself";
+
+const tracing = "no traces are sent";
+
+const egress = "outgoing connections go directly";
+
+const tolerations = "the plug-in DefaultTolerationSeconds is not there";
+
 export const clusterSection = (dialect: Dialect) =>
   section("Cluster services and behaviour", [
     option({
@@ -19,6 +31,7 @@ export const clusterSection = (dialect: Dialect) =>
     }),
     option({
       flag: "orch-service-node-port",
+      notYet: ownService,
       type: int,
       default: 0,
       check: (value) => (value < 0 || value > 65535 ? "must be from 0 to 65535" : undefined),
@@ -28,7 +41,8 @@ export const clusterSection = (dialect: Dialect) =>
       flag: "endpoint-reconciler-type",
       type: oneOf("master-count", "lease", "none"),
       default: "lease",
-      doc: "How the addresses behind the API server's own service are kept up: lease, none, or the deprecated master-count.",
+      notYetFor: (type) => (type === "master-count" ? ownService : undefined),
+      doc: "How the addresses behind the API server's own service are kept up: lease, none, or the deprecated master-count. There is no such service yet, so lease does what none does.",
     }),
     option({
       flag: "lease-reuse-duration-seconds",
@@ -39,6 +53,7 @@ export const clusterSection = (dialect: Dialect) =>
     }),
     option({
       flag: "default-not-ready-toleration-seconds",
+      notYet: tolerations,
       type: int,
       default: 300,
       check: atLeast(0),
@@ -46,12 +61,19 @@ export const clusterSection = (dialect: Dialect) =>
     }),
     option({
       flag: "default-unreachable-toleration-seconds",
+      notYet: tolerations,
       type: int,
       default: 300,
       check: atLeast(0),
       doc: "tolerationSeconds of the unreachable:NoExecute toleration that pods without one get.",
     }),
-    option({ flag: "enable-garbage-collector", type: bool, default: true, doc: "Serve the generic garbage collector. Must match the controller manager's setting." }),
+    option({
+      flag: "enable-garbage-collector",
+      type: bool,
+      default: true,
+      notYet: "deletion always honours owners and propagation policies",
+      doc: "Serve the generic garbage collector. Must match the controller manager's setting.",
+    }),
     option({
       flag: "delete-collection-workers",
       type: int,
@@ -72,32 +94,46 @@ export const clusterSection = (dialect: Dialect) =>
       default: {},
       doc: "Pairs that switch built-in APIs: group/version=true|false, group/version/resource=true|false, or api/all, api/ga, api/beta, api/alpha.",
     }),
-    option({ flag: "egress-selector-config-file", type: file, default: "", readable: true, doc: "File that says through which proxy outgoing connections go." }),
-    option({ flag: "tracing-config-file", type: file, default: "", readable: true, doc: "File with the tracing configuration." }),
+    option({ flag: "egress-selector-config-file", notYet: egress, type: file, default: "", readable: true, doc: "File that says through which proxy outgoing connections go." }),
+    option({ flag: "tracing-config-file", notYet: tracing, type: file, default: "", readable: true, doc: "File with the tracing configuration." }),
   ]);
 
 const addressTypes = ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"] as const;
 
 export const connectionSection = () =>
   section("Aggregation, proxy and node agent connection", [
-    option({ flag: "enable-aggregator-routing", type: bool, default: false, doc: "Send aggregated requests to endpoint addresses instead of the service's address." }),
-    option({ flag: "aggregator-reject-forwarding-redirect", type: bool, default: true, doc: "Refuse redirects from aggregated servers instead of handing them to the client." }),
+    option({
+      flag: "enable-aggregator-routing",
+      notYet: aggregation,
+      type: bool,
+      default: false,
+      doc: "Send aggregated requests to endpoint addresses instead of the service's address.",
+    }),
+    option({
+      flag: "aggregator-reject-forwarding-redirect",
+      notYet: aggregation,
+      type: bool,
+      default: true,
+      doc: "Refuse redirects from aggregated servers instead of handing them to the client.",
+    }),
     option({
       flag: "proxy-client-cert-file",
+      notYet: aggregation,
       type: file,
       default: "",
       readable: true,
       doc: "Client certificate with which this server calls aggregated servers and webhooks. Should be signed by an authority in --requestheader-client-ca-file.",
     }),
-    option({ flag: "proxy-client-key-file", type: file, default: "", readable: true, doc: "Key of that certificate." }),
-    option({ flag: "nodeagent-certificate-authority", type: file, default: "", readable: true, doc: "Certificate authorities of the node agents." }),
-    option({ flag: "nodeagent-client-certificate", type: file, default: "", readable: true, doc: "Client certificate for connections to node agents." }),
-    option({ flag: "nodeagent-client-key", type: file, default: "", readable: true, doc: "Key of that certificate." }),
+    option({ flag: "proxy-client-key-file", notYet: aggregation, type: file, default: "", readable: true, doc: "Key of that certificate." }),
+    option({ flag: "nodeagent-certificate-authority", notYet: agents, type: file, default: "", readable: true, doc: "Certificate authorities of the node agents." }),
+    option({ flag: "nodeagent-client-certificate", notYet: agents, type: file, default: "", readable: true, doc: "Client certificate for connections to node agents." }),
+    option({ flag: "nodeagent-client-key", notYet: agents, type: file, default: "", readable: true, doc: "Key of that certificate." }),
     option({
       flag: "nodeagent-preferred-address-types",
+      notYet: agents,
       type: listOf(oneOf(...addressTypes)),
       default: [...addressTypes],
       doc: "Which of a node's addresses to use, the most wanted first.",
     }),
-    option({ flag: "nodeagent-timeout", type: duration, default: 5000, check: notNegative, doc: "Timeout of calls to node agents." }),
+    option({ flag: "nodeagent-timeout", notYet: agents, type: duration, default: 5000, check: notNegative, doc: "Timeout of calls to node agents." }),
   ]);

@@ -22,6 +22,8 @@ import {
   tlsVersion,
 } from "#options";
 
+const noLocks = "this runtime has no locks to wait for";
+
 export interface NamedCertificate {
   readonly certFile: string;
   readonly keyFile: string;
@@ -129,5 +131,5 @@ export const servingSection = (dialect: Dialect) =>
     }),
     option({ flag: "debug-socket-path", type: text, default: "", doc: "Path of a unix socket that serves profiling without authentication or authorization." }),
     option({ flag: "profiling", type: bool, default: true, doc: "Serve profiling under /debug/pprof/." }),
-    option({ flag: "contention-profiling", type: bool, default: false, doc: "Profile blocking too, when profiling is on." }),
+    option({ flag: "contention-profiling", notYet: noLocks, type: bool, default: false, doc: "Profile blocking too, when profiling is on." }),
   ]);

@@ -3,6 +3,8 @@
 import type { Dialect } from "#dialect";
 import { type OptionType, Refusal, bool, directory, duration, file, listOf, notNegative, oneOf, option, section, text } from "#options";
 
+const oneStore = "all resources live in one store";
+
 /** `scheme://host:port`, or `memory://`. */
 const storeServer: OptionType<string> = {
   ...text,
@@ -62,6 +64,7 @@ export const storageSection = (dialect: Dialect) =>
     option({ flag: "data-dir", type: directory, default: dialect.paths.dataDirectory, doc: "Directory of the embedded store." }),
     option({
       flag: "store-servers-overrides",
+      notYet: oneStore,
       type: listOf(storeOverride),
       default: [],
       doc: "Other servers for single resources, as group/resource#servers with servers separated by semicolons. Only for built-in resources.",
@@ -98,6 +101,7 @@ export const storageSection = (dialect: Dialect) =>
       flag: "storage-media-type",
       type: oneOf("application/json", "application/yaml", dialect.wire.protobufMediaType),
       default: dialect.wire.protobufMediaType,
+      notYetFor: (type) => (type === "application/yaml" ? "objects are stored as JSON or in the binary form" : undefined),
       doc: `Media type of stored objects: application/json, application/yaml or ${dialect.wire.protobufMediaType}. Some resources may not follow it.`,
     }),
     option({ flag: "encryption-provider-config", type: file, default: "", readable: true, doc: "File that says how secrets are encrypted in the store." }),
