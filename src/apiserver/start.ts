@@ -12,7 +12,8 @@ import { accessFor } from "./access.ts";
 import { bootstrapNamespaces, claimDialect } from "./bootstrap.ts";
 import { openApi } from "./openapi/handler.ts";
 import { rootPaths } from "./paths.ts";
-import { type Core, buildCore, buildFront, lifecyclePlugin } from "./server.ts";
+import { admissionPlugins } from "./plugins.ts";
+import { type Core, buildCore, buildFront } from "./server.ts";
 import { type ApiserverSettings, settleFlags } from "./settings-of.ts";
 
 export interface StartOptions {
@@ -70,7 +71,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const front = buildFront(core, {
     authenticator: authenticatorFrom(settings, clock),
     authorizer: access.authorizer,
-    plugins: [lifecyclePlugin(core)],
+    plugins: admissionPlugins(core, settings),
     specials: access.specials,
     paths: [rootPaths(dialect, () => front.catalog), openApi(() => front.catalog, dialect)],
     health: {

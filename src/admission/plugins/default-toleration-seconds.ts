@@ -1,0 +1,24 @@
+// Pods stay a while on a node that is not ready or cannot be reached, unless they say how long themselves.
+import type { Pod, Toleration } from "#api";
+import type { Dialect } from "#dialect";
+import type { AdmissionPlugin } from "../attempt.ts";
+
+export function defaultTolerationSeconds({ names }: Dialect, seconds: { readonly notReady: number; readonly unreachable: number }): AdmissionPlugin {
+  const wanted: readonly [key: string, seconds: number][] = [
+    [names.taints.notReady, seconds.notReady],
+    [names.taints.unreachable, seconds.unreachable],
+  ];
+  return {
+    name: "DefaultTolerationSeconds",
+    handles: ["CREATE", "UPDATE"],
+    mutate: async ({ resource, subresource, object }) => {
+      if (resource.group !== "" || resource.resource !== "pods" || subresource) return;
+      const { spec } = object as unknown as Pod;
+      const given = spec.tolerations ?? [];
+      const missing = wanted.filter(([key]) => !given.some((each) => (!each.key || each.key === key) && (!each.effect || each.effect === "NoExecute")));
+      if (missing.length === 0) return;
+      const added = missing.map(([key, tolerationSeconds]): Toleration => ({ key, operator: "Exists", effect: "NoExecute", tolerationSeconds }));
+      spec.tolerations = [...given, ...added];
+    },
+  };
+}

@@ -1,0 +1,78 @@
+// Pods of a runtime class get what that class costs, and go where it is to be found.
+import type { Pod, RuntimeClass, Toleration } from "#api";
+import { compareQuantity, forbidden, parseQuantity } from "#base";
+import { isDeepStrictEqual } from "node:util";
+import type { AdmissionPlugin, Attempt } from "../attempt.ts";
+
+type Amounts = Readonly<Record<string, string>>;
+
+export function runtimeClassPlugin(find: (name: string) => Promise<RuntimeClass | undefined>): AdmissionPlugin {
+  const concerned = ({ resource, subresource }: Attempt): boolean => resource.group === "" && resource.resource === "pods" && !subresource;
+  const classOf = async (attempt: Attempt, { spec }: Pod): Promise<RuntimeClass | undefined> => {
+    if (spec.runtimeClassName === undefined) return undefined;
+    const found = await find(spec.runtimeClassName);
+    if (!found) throw refused(attempt, `pod rejected: RuntimeClass "${spec.runtimeClassName}" not found`);
+    return found;
+  };
+  return {
+    name: "RuntimeClass",
+    handles: ["CREATE"],
+    mutate: async (attempt) => {
+      if (!concerned(attempt)) return;
+      const pod = attempt.object as unknown as Pod;
+      const found = await classOf(attempt, pod);
+      const fixed = found?.overhead?.podFixed;
+      if (fixed && pod.spec.overhead && !sameAmounts(fixed, pod.spec.overhead))
+        throw refused(attempt, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+      if (fixed) pod.spec.overhead = { ...fixed };
+      if (found?.scheduling) place(attempt, pod, found.scheduling);
+    },
+    validate: async (attempt) => {
+      if (!concerned(attempt)) return [];
+      const pod = attempt.object as unknown as Pod;
+      const fixed = (await classOf(attempt, pod))?.overhead?.podFixed;
+      if (fixed && !sameAmounts(fixed, pod.spec.overhead ?? {})) throw refused(attempt, "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead");
+      if (!fixed && pod.spec.overhead) throw refused(attempt, "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead");
+      return [];
+    },
+  };
+}
+
+const refused = (attempt: Attempt, why: string): Error => forbidden(attempt.resource, attempt.name, why);
+
+function sameAmounts(a: Amounts, b: Amounts): boolean {
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => b[key] !== undefined && compareQuantity(parseQuantity(a[key]!), parseQuantity(b[key])) === 0);
+}
+
+function place(attempt: Attempt, { spec }: Pod, { nodeSelector, tolerations }: NonNullable<RuntimeClass["scheduling"]>): void {
+  for (const [key, value] of Object.entries(nodeSelector ?? {})) {
+    const own = spec.nodeSelector?.[key];
+    if (own !== undefined && own !== value) throw refused(attempt, `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own}`);
+  }
+  if (nodeSelector) spec.nodeSelector = { ...spec.nodeSelector, ...nodeSelector };
+  const merged = mergeTolerations(spec.tolerations ?? [], tolerations ?? []);
+  if (merged.length) spec.tolerations = merged;
+}
+
+/** All of both, without those that another one covers. */
+export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
+  const all = [...first, ...second];
+  const merged: Toleration[] = [];
+  all.forEach((each, position) => {
+    if (merged.some((other) => covers(other, each))) return;
+    if (all.slice(position + 1).some((other) => !isDeepStrictEqual(other, each) && covers(other, each))) return;
+    merged.push(each);
+  });
+  return merged;
+}
+
+function covers(wide: Toleration, narrow: Toleration): boolean {
+  if (isDeepStrictEqual(wide, narrow)) return true;
+  if ((wide.key ?? "") !== (narrow.key ?? "") && !(!wide.key && wide.operator === "Exists")) return false;
+  if (wide.effect && wide.effect !== narrow.effect) return false;
+  if (wide.effect === "NoExecute" && wide.tolerationSeconds !== undefined && (narrow.tolerationSeconds === undefined || narrow.tolerationSeconds > wide.tolerationSeconds))
+    return false;
+  if (wide.operator === "Exists") return true;
+  return (!wide.operator || wide.operator === "Equal") && narrow.operator === "Equal" && (wide.value ?? "") === (narrow.value ?? "");
+}

@@ -1,0 +1,120 @@
+// Every pod runs as an account of its namespace, and finds that account's token where programs look for it.
+import type { Container, Pod, ServiceAccount, Volume } from "#api";
+import { forbidden } from "#base";
+import type { Dialect } from "#dialect";
+import type { AdmissionPlugin, Attempt } from "../attempt.ts";
+
+export interface ServiceAccountOptions {
+  readonly dialect: Dialect;
+  readonly find: (namespace: string, name: string) => Promise<ServiceAccount | undefined>;
+  /** Waits a little; a new namespace gets its account a moment later. */
+  readonly pause: () => Promise<void>;
+  readonly generateName: (prefix: string) => string;
+}
+
+const defaultAccount = "default";
+const attemptsForDefault = 10;
+/** What agents ask for, so that the server can tell these tokens from others. */
+const tokenSeconds = 3607;
+
+export function serviceAccountPlugin(options: ServiceAccountOptions): AdmissionPlugin {
+  const { configMirror } = options.dialect.names.annotations;
+  const isMirror = ({ metadata }: Pod): boolean => metadata.annotations?.[configMirror] !== undefined;
+  return {
+    name: "ServiceAccount",
+    handles: ["CREATE", "UPDATE"],
+    mutate: async (attempt) => {
+      if (attempt.operation !== "CREATE" || !isPod(attempt) || attempt.subresource) return;
+      const pod = attempt.object as unknown as Pod;
+      if (isMirror(pod)) return refuseMirror(attempt, pod);
+      const { spec } = pod;
+      spec.serviceAccountName ||= defaultAccount;
+      spec.serviceAccount = spec.serviceAccountName;
+      const account = await accountOf(attempt, spec.serviceAccountName);
+      if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true) mountToken(pod, options);
+      if (!spec.imagePullSecrets?.length && account.imagePullSecrets?.length) spec.imagePullSecrets = account.imagePullSecrets.map(({ name }) => ({ name }));
+      limitSecrets(attempt, pod, account, options.dialect);
+    },
+    validate: async (attempt) => {
+      if (!isPod(attempt)) return [];
+      const pod = attempt.object as unknown as Pod;
+      const isEphemeral = attempt.operation === "UPDATE" && attempt.subresource === "ephemeralcontainers";
+      if (!isEphemeral && (attempt.operation !== "CREATE" || attempt.subresource)) return [];
+      if (isMirror(pod)) {
+        if (!isEphemeral) refuseMirror(attempt, pod);
+        return [];
+      }
+      if (!pod.spec.serviceAccountName) throw refused(attempt, `no service account specified for pod ${attempt.namespace}/${attempt.name}`);
+      limitSecrets(attempt, pod, await accountOf(attempt, pod.spec.serviceAccountName), options.dialect);
+      return [];
+    },
+  };
+
+  async function accountOf(attempt: Attempt, name: string): Promise<ServiceAccount> {
+    for (let tries = name === defaultAccount ? attemptsForDefault : 1; tries > 0; tries--) {
+      const account = await options.find(attempt.namespace, name);
+      if (account) return account;
+      if (tries > 1) await options.pause();
+    }
+    throw refused(attempt, `error looking up service account ${attempt.namespace}/${name}: serviceaccount "${name}" not found`);
+  }
+}
+
+const isPod = ({ resource, object }: Attempt): boolean => resource.group === "" && resource.resource === "pods" && object !== undefined;
+const refused = (attempt: Attempt, why: string): Error => forbidden(attempt.resource, attempt.name, why);
+
+/** Pods that only show what a node runs by itself have no account to speak for them. */
+function refuseMirror(attempt: Attempt, pod: Pod): void {
+  if (pod.spec.serviceAccountName) throw refused(attempt, "a mirror pod may not reference service accounts");
+  if (secretsOf(pod).length > 0) throw refused(attempt, "a mirror pod may not reference secrets");
+  const tokens = pod.spec.volumes?.some(({ projected }) => projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken));
+  if (tokens) throw refused(attempt, "a mirror pod may not use ServiceAccountToken volume projections");
+}
+
+function mountToken({ spec }: Pod, { dialect, generateName }: ServiceAccountOptions): void {
+  const prefix = dialect.names.objects.tokenVolumePrefix;
+  const mountPath = dialect.paths.serviceAccountMount;
+  const present = spec.volumes?.find(({ name }) => name.startsWith(prefix))?.name;
+  const name = present ?? generateName(prefix);
+  let needed = false;
+  for (const container of [...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
+    if (container.volumeMounts?.some((mount) => mount.mountPath === mountPath)) continue;
+    container.volumeMounts = [...(container.volumeMounts ?? []), { name, readOnly: true, mountPath }];
+    needed = true;
+  }
+  if (needed && present === undefined) spec.volumes = [...(spec.volumes ?? []), tokenVolume(name, dialect)];
+}
+
+const tokenVolume = (name: string, { names }: Dialect): Volume => ({
+  name,
+  projected: {
+    sources: [
+      { serviceAccountToken: { expirationSeconds: tokenSeconds, path: "token" } },
+      { configMap: { name: names.objects.rootCaConfigMap, items: [{ key: "ca.crt", path: "ca.crt" }] } },
+      { downwardAPI: { items: [{ path: "namespace", fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" } }] } },
+    ],
+    defaultMode: 0o644,
+  },
+});
+
+const containersOf = ({ spec }: Pod): Container[] => [...(spec.initContainers ?? []), ...(spec.containers ?? []), ...(spec.ephemeralContainers ?? [])];
+
+/** Secrets that volumes and environments name. */
+function secretsOf(pod: Pod): string[] {
+  const environment = containersOf(pod).flatMap(({ env, envFrom }) => [
+    ...(env ?? []).flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.name ?? []),
+    ...(envFrom ?? []).flatMap(({ secretRef }) => secretRef?.name ?? []),
+  ]);
+  return [...(pod.spec.volumes ?? []).flatMap(({ secret }) => secret?.secretName ?? []), ...environment];
+}
+
+/** An account may say that its pods see no other secrets than those it lists. */
+function limitSecrets(attempt: Attempt, pod: Pod, account: ServiceAccount, { names }: Dialect): void {
+  const asked = account.metadata.annotations?.[names.annotations.enforceMountableSecrets];
+  if (!asked || !["1", "t", "T", "true", "TRUE", "True"].includes(asked)) return;
+  const why = (what: string): Error => refused(attempt, `${what} is not allowed because service account ${account.metadata.name} does not reference it`);
+  const known = new Set((account.secrets ?? []).map(({ name }) => name));
+  for (const name of secretsOf(pod)) if (!known.has(name)) throw why(`secret "${name}"`);
+  const pull = new Set((account.imagePullSecrets ?? []).map(({ name }) => name));
+  for (const { name } of pod.spec.imagePullSecrets ?? []) if (!pull.has(name)) throw why(`imagePullSecret "${name}"`);
+}

@@ -1,0 +1,18 @@
+// A new node takes no pods until somebody has seen that it is ready.
+import type { Node } from "#api";
+import type { Dialect } from "#dialect";
+import type { AdmissionPlugin } from "../attempt.ts";
+
+export function taintNodesByCondition({ names }: Dialect): AdmissionPlugin {
+  const key = names.taints.notReady;
+  return {
+    name: "TaintNodesByCondition",
+    handles: ["CREATE"],
+    mutate: async ({ resource, subresource, object }) => {
+      if (resource.group !== "" || resource.resource !== "nodes" || subresource) return;
+      const { spec } = object as unknown as Node;
+      if (spec.taints?.some((taint) => taint.key === key && taint.effect === "NoSchedule")) return;
+      spec.taints = [...(spec.taints ?? []), { key, effect: "NoSchedule" }];
+    },
+  };
+}
