@@ -46,6 +46,13 @@ export async function remove(request: WriteRequest, name: string, options: Parti
       if (request.dryRun) return { gone: true, held, uid };
       const outcome = await resource.write({ key, value: null, expect: held.revision });
       if (outcome.done) return { gone: true, held: heldAt(held, outcome.revision), uid };
+    } else if (marked === "mark, then delete") {
+      const encoded = resource.encode(old);
+      if (request.dryRun) return { gone: true, held: encoded.hold(held.revision), uid };
+      const outcome = await resource.write({ key, value: encoded.value, expect: held.revision });
+      if (!outcome.done) continue;
+      const end = await resource.write({ key, value: null, expect: outcome.revision });
+      if (end.done || !end.current) return { gone: true, held: encoded.hold(end.done ? end.revision : outcome.revision), uid };
     } else if (marked === "already under way") return { gone: false, held, uid };
     else {
       const encoded = resource.encode(marked);
@@ -69,8 +76,8 @@ function checkPreconditions(request: WriteRequest, name: string, held: Held, old
 // The reference names the kind where the resource belongs, and clients have seen nothing else.
 const kindAsResource = ({ endpoint }: WriteRequest): { group: string; resource: string } => ({ group: endpoint.group, resource: endpoint.resource.hub.kind.kind });
 
-/** What becomes of the object: it can go, it is going already, or it is marked (a changed copy is returned). */
-function mark(request: WriteRequest, object: ApiObject, options: Partial<DeleteOptions>): "delete now" | "already under way" | ApiObject {
+/** What becomes of the object: it can go, it is going already, or it is marked (in place). Kinds with grace are marked even when they get none: watchers see the mark, then the end. */
+function mark(request: WriteRequest, object: ApiObject, options: Partial<DeleteOptions>): "delete now" | "mark, then delete" | "already under way" | ApiObject {
   const { strategy } = request.endpoint.resource;
   const about = circumstances(request);
   const meta = object.metadata;
@@ -92,7 +99,7 @@ function mark(request: WriteRequest, object: ApiObject, options: Partial<DeleteO
     touched = true;
     waits ||= (meta.deletionGracePeriodSeconds ?? 0) > 0;
   } else if (grace === "pending") waits = true;
-  if (!waits) return "delete now";
+  if (!waits) return grace === "set" ? "mark, then delete" : "delete now";
   if (!meta.deletionTimestamp) {
     meta.deletionTimestamp = timestamp(request.now);
     meta.deletionGracePeriodSeconds = 0;
