@@ -20,7 +20,8 @@ export interface WorkerOptions {
 
 export interface Worker {
   state(): WorkerState;
-  send(event: WorkerEvent): void;
+  /** A quiet event that moves nothing is only remembered. */
+  send(event: WorkerEvent, quiet?: boolean): void;
   /** Looks again, soon: something was observed. */
   wake(): void;
   /** Ends the worker where it is; resolves when its action has ended. */
@@ -39,10 +40,10 @@ export function worker(begin: WorkerState, { clock, log, act, moved }: WorkerOpt
   let failures = 0;
   let closed = false;
 
-  const send = (event: WorkerEvent): void => {
+  const send = (event: WorkerEvent, quiet = false): void => {
     const from = state;
     state = next(from, event);
-    if (state === from) return;
+    if (state === from || (quiet && state.at === from.at)) return;
     if (overtakes(from, state)) current.abort(new Overtaken());
     if (state.at !== from.at) {
       failures = 0;

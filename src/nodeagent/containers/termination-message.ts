@@ -1,0 +1,46 @@
+// What a container said at its end: from its message file, or from the end of its log where it asked for that.
+import { open } from "node:fs/promises";
+import type { ContainerStatus } from "#cri";
+import type { ContainerMarks } from "./marks.ts";
+
+const longestMessage = 4096;
+const longestFromLog = 2048;
+const mostLines = 80;
+/** Enough of a log for its last lines; longer lines are cut at their start. */
+const logTail = 64 * 1024;
+
+export async function terminationMessage(status: ContainerStatus, marks: ContainerMarks): Promise<string> {
+  const path = marks.terminationMessagePath;
+  const file = path === "" ? undefined : status.mounts.find(({ containerPath }) => containerPath === path)?.hostPath;
+  const said = file === undefined ? "" : await tailOf(file, longestMessage);
+  if (said !== "" || marks.terminationMessagePolicy !== "FallbackToLogsOnError" || status.exitCode === 0) return said;
+  return fromLog(await tailOf(status.logPath, logTail));
+}
+
+/** The end of a file; empty when it cannot be read. */
+async function tailOf(path: string, bytes: number): Promise<string> {
+  try {
+    const file = await open(path, "r");
+    try {
+      const { size } = await file.stat();
+      const buffer = Buffer.alloc(Math.min(size, bytes));
+      const { bytesRead } = await file.read(buffer, 0, buffer.length, Math.max(0, size - bytes));
+      return buffer.subarray(0, bytesRead).toString();
+    } finally {
+      await file.close();
+    }
+  } catch {
+    return "";
+  }
+}
+
+/** The contents of the last lines: `time stream F text`, where P marks a line that goes on. */
+export function fromLog(text: string): string {
+  const lines = text.split("\n").slice(-(mostLines + 1));
+  const said = lines
+    .map((line) => /^\S+ (?:stdout|stderr) ([FP])\S* (.*)$/.exec(line))
+    .map((found) => (found ? found[2]! + (found[1] === "F" ? "\n" : "") : ""))
+    .join("");
+  const bytes = Buffer.from(said);
+  return bytes.subarray(Math.max(0, bytes.length - longestFromLog)).toString();
+}

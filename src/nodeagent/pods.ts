@@ -1,0 +1,268 @@
+// The pods of this node: one worker each, fed by the sources and by what the runtime shows. This is the driver: it performs what
+// next() and plan() decided, and tells the status.
+import { rm } from "node:fs/promises";
+import type { Pod, PodStatus } from "#api";
+import { millisOfTime, timeOfMillis } from "#base";
+import { type ObservedPod, isRunningPod, nothingObserved } from "./containers/observed.ts";
+import { restoredPod } from "./containers/restored-pod.ts";
+import { logFolderOf } from "./plan/sandbox-config.ts";
+import { isDeleted, isFinished, isStatic, keyOf, nameOf, namespaceOf, referenceTo, uidOf } from "./pod.ts";
+import { registryOf } from "./registry.ts";
+import type { PodAdmission, PodEvictor, PodRegistry } from "./seams.ts";
+import { computeStatus, publishable, terminatedStatus } from "./status/compute.ts";
+import type { StatusWriter } from "./status/writer.ts";
+import { type PodMemory, type SyncContext, freshMemory } from "./sync/context.ts";
+import { removePod, stopPod } from "./sync/stop.ts";
+import { syncPod } from "./sync/sync-pod.ts";
+import { type Why, type WorkerState, begin } from "./worker/state.ts";
+import { type Done, type Worker, worker } from "./worker/worker.ts";
+
+export interface PodEntry {
+  readonly worker: Worker;
+  readonly memory: PodMemory;
+  /** What we found last. */
+  status: PodStatus | undefined;
+  /** Nobody wants it any more: when it is over, it is forgotten. */
+  removed: boolean;
+  /** Its containers, volumes and folders are gone. */
+  cleared: boolean;
+  refreshedAt: number;
+}
+
+export interface PodsOptions {
+  readonly context: SyncContext;
+  readonly admission: PodAdmission;
+  readonly runtimeName: () => string;
+  /** Undefined when there is no API server. */
+  readonly writer: StatusWriter | undefined;
+  /** The object in the API server that stands for a static pod. */
+  readonly mirrorOf: (pod: Pod) => Pod | undefined;
+  readonly syncMilliseconds: number;
+  /** Told when a pod is gone from this node. */
+  readonly onGone?: (pod: Pod) => void;
+}
+
+export interface Pods extends PodEvictor {
+  readonly registry: PodRegistry;
+  /** A pod that should run here, new or changed. */
+  set(pod: Pod): void;
+  /** A pod that should not run here any more. */
+  drop(uid: string): void;
+  /** The runtime shows something new of a pod. Unknown pods are ended once all sources have spoken. */
+  seen(observed: ObservedPod, sourcesReady: boolean): void;
+  wake(uid: string): void;
+  has(uid: string): boolean;
+  all(): readonly Pod[];
+  close(): Promise<void>;
+}
+
+const deadlineWords = "Pod was active on the node longer than the specified deadline";
+
+export function pods(options: PodsOptions): Pods {
+  const { context, writer } = options;
+  const { clock, log, view, probes, events, dialect } = context;
+  const entries = new Map<string, PodEntry>();
+  const podOf = (entry: PodEntry): Pod => entry.worker.state().pod;
+  const isOwnStatic = (pod: Pod): boolean => isStatic(pod, dialect);
+  const named = (pod: Pod) => ({ uid: uidOf(pod), name: nameOf(pod), namespace: namespaceOf(pod) });
+
+  function add(state: WorkerState, removed: boolean): PodEntry {
+    const uid = uidOf(state.pod);
+    const entry: PodEntry = {
+      worker: worker(state, { clock, log, act: (current, signal) => act(entry, current, signal) }),
+      memory: freshMemory(),
+      status: undefined,
+      removed,
+      cleared: false,
+      refreshedAt: clock.now(),
+    };
+    entries.set(uid, entry);
+    return entry;
+  }
+
+  function act(entry: PodEntry, state: WorkerState, signal: AbortSignal): Promise<Done> {
+    if (state.at === "syncing") return sync(entry, state.pod, signal);
+    if (state.at === "terminating") return terminate(entry, state, signal);
+    return clear(entry, state, signal);
+  }
+
+  async function sync(entry: PodEntry, pod: Pod, signal: AbortSignal): Promise<Done> {
+    // A static pod that was edited is a new pod of the old name: the old one goes first.
+    if (isOwnStatic(pod) && [...entries.values()].some((other) => other !== entry && keyOf(podOf(other)) === keyOf(pod) && !other.cleared)) return { againMilliseconds: 250 };
+    let observed = view.get(uidOf(pod)) ?? nothingObserved(named(pod));
+    let status = look(entry, pod, observed, { over: false });
+    const late = deadline(pod, status);
+    if (late !== undefined && late <= 0) {
+      events.event(referenceTo(pod), "Normal", "DeadlineExceeded", deadlineWords);
+      return { then: { type: "stop", why: { because: "ended", reason: "DeadlineExceeded", message: deadlineWords } } };
+    }
+    publish(entry, pod, status, true);
+    if (isOver(status)) return { then: { type: "stop", why: { because: "finished" } } };
+    let acted = true;
+    try {
+      const outcome = await syncPod(context, pod, observed, entry.memory, signal);
+      acted = outcome.acted;
+      if (!acted && clock.now() - entry.refreshedAt >= options.syncMilliseconds) {
+        entry.refreshedAt = clock.now();
+        await context.volumes.refresh(pod);
+      }
+      const waits = [outcome.againMilliseconds, late, options.syncMilliseconds * (0.9 + Math.random() / 5)].filter((wait) => wait !== undefined);
+      return { againMilliseconds: Math.max(0, Math.min(...waits)) };
+    } finally {
+      if (!signal.aborted) {
+        if (acted) observed = await view.observe(named(pod), signal).catch(() => observed);
+        status = look(entry, pod, observed, { over: false });
+        publish(entry, pod, status, true);
+        if (isOver(status)) entry.worker.wake();
+      }
+    }
+  }
+
+  async function terminate(entry: PodEntry, { pod, graceSeconds, why }: WorkerState & { readonly at: "terminating" }, signal: AbortSignal): Promise<Done> {
+    const ended = endedBy(why);
+    probes.stopping(uidOf(pod));
+    const observed = await view.observe(named(pod), signal);
+    publish(entry, pod, look(entry, pod, observed, { over: false, ...ended }), true);
+    await stopPod(context, pod, observed, graceSeconds, entry.memory, signal);
+    const after = await view.observe(named(pod), signal);
+    if (isRunningPod(after)) throw new Error("containers still run after they were stopped");
+    entry.status = look(entry, pod, after, { over: true, ...ended });
+    probes.forget(uidOf(pod));
+    return { then: { type: "stopped" } };
+  }
+
+  async function clear(entry: PodEntry, { pod, why }: WorkerState & { readonly at: "terminated" }, signal: AbortSignal): Promise<Done> {
+    const uid = uidOf(pod);
+    const gone = entry.removed || isDeleted(pod);
+    if (!isRejection(entry, why)) {
+      entry.status = terminatedStatus(pod, entry.status ?? look(entry, pod, view.get(uid) ?? nothingObserved(named(pod)), { over: true, ...endedBy(why) }), isOwnStatic(pod));
+    }
+    publish(entry, pod, entry.status!, false);
+    await context.volumes.release(uid);
+    if (gone && !entry.cleared) {
+      await removePod(context, await view.observe(named(pod), signal), signal);
+      await view.observe(named(pod), signal);
+    }
+    await context.cgroups.release(uid);
+    if (gone && !entry.cleared) {
+      await context.files.remove(uid);
+      await rm(logFolderOf(pod, context.settings.logFolder), { recursive: true, force: true });
+      context.objects.forget(uid);
+      context.restarts.forget(`${uid}/`);
+      entry.cleared = true;
+    }
+    if (isDeleted(pod) && writer && !isOwnStatic(pod) && !entry.removed) await writer.remove(pod);
+    if (entry.removed) forget(entry);
+    return {};
+  }
+
+  function forget(entry: PodEntry): void {
+    const pod = podOf(entry);
+    entries.delete(uidOf(pod));
+    writer?.forget(uidOf(pod));
+    void entry.worker.close();
+    options.onGone?.(pod);
+  }
+
+  /** Lets the probes follow, and computes the status. */
+  function look(entry: PodEntry, pod: Pod, observed: ObservedPod, how: { readonly over: boolean; readonly ended?: { readonly reason: string; readonly message: string } }): PodStatus {
+    const old = entry.status ?? options.mirrorOf(pod)?.status ?? pod.status ?? {};
+    if (!how.over) probes.update(pod, observed, old.containerStatuses ?? []);
+    entry.status = computeStatus(pod, {
+      now: clock.now(),
+      runtimeName: options.runtimeName(),
+      hostIps: context.node.hostIps(),
+      observed,
+      old,
+      trouble: entry.memory.trouble,
+      probes,
+      isStatic: isOwnStatic(pod),
+      ...how,
+    });
+    return entry.status;
+  }
+
+  function publish(entry: PodEntry, pod: Pod, status: PodStatus, mayRun: boolean): void {
+    const object = isOwnStatic(pod) ? options.mirrorOf(pod) : pod;
+    if (!writer || !object || entry.removed) return;
+    writer.write(object, publishable(status, writer.published(object), mayRun, clock.now()));
+  }
+
+  /** Milliseconds until the pod's own deadline. */
+  function deadline(pod: Pod, status: PodStatus): number | undefined {
+    const seconds = pod.spec.activeDeadlineSeconds;
+    return seconds === undefined || !status.startTime ? undefined : millisOfTime(status.startTime) + Number(seconds) * 1000 - clock.now();
+  }
+
+  /** Runs a new pod, or tells why not. */
+  function admit(pod: Pod): void {
+    const others = [...entries.values()].filter(({ worker: of }) => of.state().at !== "terminated").map(podOf);
+    const known = view.get(uidOf(pod));
+    // What ran before the agent restarted was admitted then.
+    const admitted = known && isRunningPod(known) ? ({ ok: true } as const) : options.admission.admit(pod, others);
+    if (admitted.ok) {
+      add({ at: "syncing", pod }, false).worker.wake();
+      return;
+    }
+    const { reason, message } = admitted;
+    events.event(referenceTo(pod), "Warning", reason, message);
+    const entry = add({ at: "terminated", pod, why: { because: "ended", reason, message } }, false);
+    entry.status = { phase: "Failed", reason, message: `Pod was rejected: ${message}`, startTime: pod.status?.startTime ?? timeOfMillis(clock.now()) };
+    entry.worker.wake();
+  }
+
+  return {
+    registry: registryOf({ entries, view, podOf }),
+    set: (pod) => {
+      const entry = entries.get(uidOf(pod));
+      if (entry) entry.worker.send({ type: "update", pod }, !matters(podOf(entry), pod));
+      else if (isDeleted(pod) || isFinished(pod)) add(begin(pod), false).worker.wake();
+      else admit(pod);
+    },
+    drop: (uid) => {
+      const entry = entries.get(uid);
+      if (!entry) return;
+      entry.removed = true;
+      if (entry.cleared) forget(entry);
+      else if (entry.worker.state().at === "terminated") entry.worker.wake();
+      else entry.worker.send({ type: "stop", why: { because: "removed" } });
+    },
+    seen: (observed, sourcesReady) => {
+      const entry = entries.get(observed.uid);
+      if (entry) {
+        if (entry.worker.state().at !== "terminated") entry.worker.wake();
+        return;
+      }
+      if (!sourcesReady || (observed.sandboxes.length === 0 && observed.containers.length === 0)) return;
+      log.info("a pod runs that nobody asks for; it is ended", { pod: `${observed.namespace}/${observed.name}`, uid: observed.uid });
+      const pod = restoredPod(observed);
+      add({ at: "terminating", pod, graceSeconds: Math.max(1, Number(pod.spec.terminationGracePeriodSeconds ?? 1)), why: { because: "removed" } }, true).worker.wake();
+    },
+    wake: (uid) => entries.get(uid)?.worker.wake(),
+    has: (uid) => entries.has(uid),
+    all: () => [...entries.values()].map(podOf),
+    evict: async (uid, { reason, message, graceSeconds }) => {
+      const entry = entries.get(uid);
+      if (!entry) return;
+      entry.worker.send({ type: "stop", why: { because: "ended", reason, message }, ...(graceSeconds !== undefined && { graceSeconds }) });
+      while (entries.get(uid) === entry && entry.worker.state().at !== "terminated") await clock.sleep(100);
+    },
+    close: async () => {
+      await Promise.all([...entries.values()].map(({ worker: of }) => of.close()));
+    },
+  };
+}
+
+const isOver = ({ phase }: PodStatus): boolean => phase === "Succeeded" || phase === "Failed";
+const endedBy = (why: Why) => (why.because === "ended" ? { ended: { reason: why.reason, message: why.message } } : {});
+/** Rejected pods never had containers to speak of. */
+const isRejection = (entry: PodEntry, why: Why): boolean => why.because === "ended" && entry.status !== undefined && entry.status.containerStatuses === undefined;
+
+/** Whether a newer version of a pod asks for anything; our own status coming back does not. */
+function matters(old: Pod, pod: Pod): boolean {
+  const wish = ({ metadata, spec, status }: Pod): string => {
+    const { resourceVersion: _, managedFields: __, ...rest } = metadata;
+    return JSON.stringify([rest, spec, isFinished({ status } as Pod), (status?.conditions ?? []).filter(({ type }) => !["PodScheduled", "Ready", "Initialized", "ContainersReady"].includes(type))]);
+  };
+  return wish(old) !== wish(pod);
+}

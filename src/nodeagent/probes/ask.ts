@@ -1,0 +1,118 @@
+// Asks a container once how it is.
+import { connect } from "node:net";
+import type { Container, Probe } from "#api";
+import { type ContainerRuntime, ExecTimeout } from "#cri";
+import { type GrpcMethod, GrpcError, grpcChannel } from "#http";
+import { type HttpGet, headersOf, httpGet, urlOf } from "./http-get.ts";
+
+/** What came of it. A failure to ask at all is thrown: it says nothing about the container. */
+export interface Answer {
+  readonly result: "success" | "warning" | "failure";
+  readonly output: string;
+}
+
+export interface AskOptions {
+  readonly runtime: ContainerRuntime;
+  readonly container: Container;
+  readonly containerId: string;
+  readonly podIp: string;
+  readonly userAgent: string;
+  readonly signal: AbortSignal;
+}
+
+const mostRedirects = 10;
+const success = (output = ""): Answer => ({ result: "success", output });
+const failure = (output: string): Answer => ({ result: "failure", output });
+
+export async function ask(probe: Probe, options: AskOptions): Promise<Answer> {
+  const seconds = Math.max(1, probe.timeoutSeconds ?? 1);
+  if (probe.exec) return askByCommand(probe.exec.command ?? [], seconds, options);
+  if (probe.httpGet) return askByHttp(probe, seconds, options);
+  if (probe.tcpSocket) return askByTcp(probe.tcpSocket.host || options.podIp, portNumber(probe.tcpSocket.port, options.container), seconds);
+  if (probe.grpc) return askByGrpc(`${options.podIp}:${probe.grpc.port}`, probe.grpc.service ?? "", seconds, options.signal);
+  throw new Error(`missing probe handler for ${options.container.name}`);
+}
+
+/** The number of a port, which may be one that the container's definition names. */
+export function portNumber(port: number | string | null | undefined, container: Container): number {
+  const number = typeof port === "number" ? port : /^\d+$/.test(port ?? "") ? Number(port) : container.ports?.find(({ name }) => name === port)?.containerPort;
+  if (number === undefined) throw new Error(`couldn't find port: ${JSON.stringify(port)} in container ${JSON.stringify(container.name)}`);
+  if (number < 1 || number > 65_535) throw new Error(`invalid port number: ${number}`);
+  return number;
+}
+
+async function askByCommand(command: readonly string[], seconds: number, { runtime, containerId, signal }: AskOptions): Promise<Answer> {
+  try {
+    const { exitCode, stdout, stderr } = await runtime.execSync(containerId, command, seconds, signal);
+    const output = Buffer.concat([stdout ?? new Uint8Array(), stderr ?? new Uint8Array()]).subarray(0, 10 * 1024).toString();
+    return exitCode === 0 ? success(output) : failure(output);
+  } catch (error) {
+    if (error instanceof ExecTimeout) return failure(error.message);
+    throw error;
+  }
+}
+
+async function askByHttp({ httpGet: action }: Probe, seconds: number, { container, podIp, userAgent, signal }: AskOptions): Promise<Answer> {
+  const { path, port, host, scheme, httpHeaders } = action!;
+  let get: HttpGet = { scheme: scheme === "HTTPS" ? "https" : "http", host: host || podIp, port: portNumber(port, container), path: path || "/", headers: headersOf(httpHeaders, userAgent) };
+  try {
+    for (let redirects = 0; ; redirects++) {
+      const { status, body, location } = await httpGet(get, seconds * 1000, signal);
+      if (status >= 300 && status < 400 && location !== undefined && redirects < mostRedirects) {
+        const to = new URL(location, urlOf(get));
+        // Another host says nothing about this one.
+        if (to.hostname.replace(/^\[|\]$/g, "") !== get.host) return { result: "warning", output: `Probe terminated redirects, Response body: ${body}` };
+        const scheme = to.protocol === "https:" ? "https" : "http";
+        get = { ...get, scheme, port: Number(to.port) || (scheme === "https" ? 443 : 80), path: to.pathname + to.search };
+        continue;
+      }
+      return status >= 200 && status < 400 ? success(body) : failure(`HTTP probe failed with statuscode: ${status}`);
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    return failure((error as Error).message);
+  }
+}
+
+function askByTcp(host: string, port: number, seconds: number): Promise<Answer> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port });
+    const done = (answer: Answer): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(answer);
+    };
+    const timer = setTimeout(() => done(failure(`dial tcp ${host}:${port}: i/o timeout`)), seconds * 1000);
+    socket.on("connect", () => done(success()));
+    socket.on("error", (error: NodeJS.ErrnoException) => done(failure(`dial tcp ${host}:${port}: ${error.code === "ECONNREFUSED" ? "connect: connection refused" : error.message}`)));
+  });
+}
+
+const servingStatuses = ["UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN"];
+
+const healthCheck: GrpcMethod<string, number> = {
+  path: "/grpc.health.v1.Health/Check",
+  encode: (service) => {
+    const name = Buffer.from(service);
+    const length = name.length < 128 ? [name.length] : [(name.length & 127) | 128, name.length >> 7];
+    return name.length === 0 ? name : Buffer.concat([Uint8Array.of(0x0a, ...length), name]);
+  },
+  decode: (bytes) => (bytes[0] === 0x08 ? (bytes[1] ?? 0) : 0),
+};
+
+async function askByGrpc(address: string, service: string, seconds: number, signal: AbortSignal): Promise<Answer> {
+  const channel = grpcChannel({ endpoints: [`http://${address}`], connectMilliseconds: seconds * 1000 });
+  try {
+    const status = await channel.unary(healthCheck, service, { deadlineMilliseconds: seconds * 1000, signal });
+    return servingStatuses[status] === "SERVING" ? success("service healthy") : failure(`service unhealthy (responded with ${JSON.stringify(servingStatuses[status] ?? String(status))})`);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof GrpcError)) throw error;
+    if (error.code === "UNIMPLEMENTED") return failure("error: this server does not implement the grpc health protocol (grpc.health.v1.Health): " + error.detail);
+    if (error.code === "DEADLINE_EXCEEDED") return failure(`timeout: health rpc did not complete within ${seconds}s`);
+    if (error.code === "UNAVAILABLE") return failure(`timeout: failed to connect service ${JSON.stringify(address)} within ${seconds}s: ${error.detail}`);
+    return failure(`error: health rpc probe failed: ${error.message}`);
+  } finally {
+    channel.close();
+  }
+}

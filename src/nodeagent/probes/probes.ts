@@ -1,0 +1,138 @@
+// The probes of all running containers, and what they have found.
+import type { Container, ContainerStatus, Pod, Probe } from "#api";
+import type { Clock } from "#base";
+import type { ContainerRuntime } from "#cri";
+import { type ObservedContainer, type ObservedPod, latest, podIpsOf } from "../containers/observed.ts";
+import { containersOf, isHostNetwork, referenceTo, uidOf } from "../pod.ts";
+import type { EventRecorder, NodeFacts } from "../seams.ts";
+import { ask } from "./ask.ts";
+import { probing } from "./probing.ts";
+
+type Kind = "startup" | "readiness" | "liveness";
+
+interface Held {
+  readonly podUid: string;
+  started: boolean;
+  ready: boolean;
+  failed: "LivenessProbe" | "StartupProbe" | undefined;
+  readonly stops: Map<Kind, () => void>;
+}
+
+export interface Probes {
+  /** Begins to probe what runs and ends what does not. `before` is what the status said of the containers. */
+  update(pod: Pod, observed: ObservedPod, before: readonly ContainerStatus[]): void;
+  /** The pod is being stopped: only readiness still counts. */
+  stopping(podUid: string): void;
+  forget(podUid: string): void;
+  failed(containerId: string): "LivenessProbe" | "StartupProbe" | undefined;
+  isStarted(containerId: string, hasProbe: boolean): boolean;
+  isReady(containerId: string, hasProbe: boolean): boolean;
+}
+
+export interface ProbesOptions {
+  readonly runtime: ContainerRuntime;
+  readonly clock: Clock;
+  readonly events: EventRecorder;
+  readonly node: NodeFacts;
+  readonly userAgent: string;
+  readonly onChange: (podUid: string) => void;
+  /** Told each answer, for the metrics. */
+  readonly onResult?: (pod: Pod, container: string, kind: Kind, result: "successful" | "failed" | "unknown") => void;
+}
+
+const words: Readonly<Record<Kind, string>> = { startup: "Startup", readiness: "Readiness", liveness: "Liveness" };
+
+export function probes(options: ProbesOptions): Probes {
+  const { runtime, clock, events, node, userAgent, onChange } = options;
+  const held = new Map<string, Held>();
+
+  function begin(pod: Pod, container: Container, observed: ObservedContainer, podIp: string, before: ContainerStatus | undefined): void {
+    const carried = before?.containerID?.endsWith(`://${observed.id}`) === true;
+    const found: Held = {
+      podUid: uidOf(pod),
+      started: !container.startupProbe || (carried && before?.started === true),
+      // What was ready before the agent restarted stays so until it is found otherwise.
+      ready: carried && before?.ready === true,
+      failed: undefined,
+      stops: new Map(),
+    };
+    held.set(observed.id, found);
+    const follow = (kind: Kind, probe: Probe | undefined, isDue: () => boolean, onVerdict: (good: boolean) => boolean): void => {
+      if (!probe) return;
+      const stop = probing({
+        clock,
+        probe,
+        startedAt: observed.startedAt ?? clock.now(),
+        ask: (signal) =>
+          isDue()
+            ? ask(probe, { runtime, container, containerId: observed.id, podIp, userAgent, signal }).then((answer) => {
+                options.onResult?.(pod, container.name, kind, answer.result === "failure" ? "failed" : "successful");
+                return answer;
+              })
+            : undefined,
+        onTrouble: (trouble, text) => {
+          if (trouble === "errored") options.onResult?.(pod, container.name, kind, "unknown");
+          events.event(referenceTo(pod, container.name), "Warning", trouble === "warning" ? "ProbeWarning" : "Unhealthy", `${words[kind]} probe ${trouble}: ${text}`);
+        },
+        onVerdict: (good) => onVerdict(good),
+      });
+      found.stops.set(kind, stop);
+    };
+    follow("startup", found.started ? undefined : container.startupProbe, () => true, (good) => {
+      if (good) found.started = true;
+      else found.failed = "StartupProbe";
+      onChange(found.podUid);
+      return false;
+    });
+    follow("liveness", container.livenessProbe, () => found.started, (good) => {
+      if (good) return true;
+      found.failed = "LivenessProbe";
+      onChange(found.podUid);
+      return false;
+    });
+    follow("readiness", container.readinessProbe, () => found.started, (good) => {
+      if (found.ready !== good) {
+        found.ready = good;
+        onChange(found.podUid);
+      }
+      return true;
+    });
+  }
+
+  const end = (containerId: string): void => {
+    for (const stop of held.get(containerId)?.stops.values() ?? []) stop();
+    held.delete(containerId);
+  };
+
+  return {
+    update: (pod, observed, before) => {
+      const uid = uidOf(pod);
+      const podIp = (isHostNetwork(pod) ? node.hostIps() : podIpsOf(observed))[0] ?? "";
+      const running = new Set<string>();
+      for (const container of containersOf(pod)) {
+        const found = latest(observed, container.name);
+        if (found?.state !== "running") continue;
+        running.add(found.id);
+        if (!held.has(found.id) && (container.startupProbe || container.livenessProbe || container.readinessProbe)) {
+          begin(pod, container, found, podIp, before.find(({ name }) => name === container.name));
+        }
+      }
+      for (const [id, { podUid }] of held) if (podUid === uid && !running.has(id)) end(id);
+    },
+    stopping: (podUid) => {
+      for (const { podUid: of, stops } of held.values()) {
+        if (of !== podUid) continue;
+        for (const kind of ["liveness", "startup"] as const) {
+          stops.get(kind)?.();
+          stops.delete(kind);
+        }
+      }
+    },
+    forget: (podUid) => {
+      for (const [id, { podUid: of }] of held) if (of === podUid) end(id);
+    },
+    failed: (containerId) => held.get(containerId)?.failed,
+    isStarted: (containerId, hasProbe) => held.get(containerId)?.started ?? !hasProbe,
+    isReady: (containerId, hasProbe) => (hasProbe ? (held.get(containerId)?.ready ?? false) : true),
+  };
+}

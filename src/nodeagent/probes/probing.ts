@@ -1,0 +1,66 @@
+// One probe of one running container: asks again and again, and says when enough answers in a row agree.
+import type { Probe } from "#api";
+import type { Clock } from "#base";
+import type { Answer } from "./ask.ts";
+
+export interface ProbingOptions {
+  readonly clock: Clock;
+  readonly probe: Probe;
+  /** When the container started, in milliseconds. */
+  readonly startedAt: number;
+  /** Undefined while the question must not be asked yet. */
+  readonly ask: (signal: AbortSignal) => Promise<Answer> | undefined;
+  /** Told each answer that is not a plain success, and failures to ask. */
+  readonly onTrouble: (kind: "failed" | "errored" | "warning", text: string) => void;
+  /** Told when the verdict is reached, every time anew. False ends the probing. */
+  readonly onVerdict: (good: boolean) => boolean;
+}
+
+const mostTries = 3;
+
+/** Begins to ask; the returned function ends it. */
+export function probing({ clock, probe, startedAt, ask, onTrouble, onVerdict }: ProbingOptions): () => void {
+  const stop = new AbortController();
+  const period = Math.max(1, probe.periodSeconds ?? 10) * 1000;
+  const enough = { good: Math.max(1, probe.successThreshold ?? 1), bad: Math.max(1, probe.failureThreshold ?? 3) };
+  let last: boolean | undefined;
+  let inARow = 0;
+
+  async function once(): Promise<boolean> {
+    const good = await answer();
+    if (good === undefined || stop.signal.aborted) return true;
+    inARow = good === last ? inARow + 1 : 1;
+    last = good;
+    return inARow < (good ? enough.good : enough.bad) || onVerdict(good);
+  }
+
+  /** One answer; undefined when none could be had. */
+  async function answer(): Promise<boolean | undefined> {
+    for (let tries = 1; ; tries++) {
+      try {
+        const asked = ask(stop.signal);
+        if (!asked) return undefined;
+        const { result, output } = await asked;
+        if (result === "warning") onTrouble("warning", output);
+        if (result === "failure") onTrouble("failed", output);
+        return result !== "failure";
+      } catch (error) {
+        if (stop.signal.aborted) return undefined;
+        if (tries < mostTries) continue;
+        onTrouble("errored", (error as Error).message);
+        return undefined;
+      }
+    }
+  }
+
+  async function run(): Promise<void> {
+    await clock.sleep(Math.max(0, startedAt + (probe.initialDelaySeconds ?? 0) * 1000 - clock.now()), stop.signal);
+    for (;;) {
+      const askedAt = clock.now();
+      if (!(await once())) return;
+      await clock.sleep(Math.max(0, askedAt + period - clock.now()), stop.signal);
+    }
+  }
+  run().catch(() => undefined);
+  return () => stop.abort(new Error("the probe has ended"));
+}

@@ -1,0 +1,32 @@
+// The pods as others may see them.
+import type { Pod } from "#api";
+import { restoredPod } from "./containers/restored-pod.ts";
+import type { RuntimeView } from "./containers/runtime-view.ts";
+import { isRunningPod } from "./containers/observed.ts";
+import { nameOf, namespaceOf } from "./pod.ts";
+import type { PodEntry } from "./pods.ts";
+import type { PodRegistry } from "./seams.ts";
+
+export function registryOf({ entries, view, podOf }: { readonly entries: ReadonlyMap<string, PodEntry>; readonly view: RuntimeView; readonly podOf: (entry: PodEntry) => Pod }): PodRegistry {
+  const shown = (entry: PodEntry): Pod => ({ ...podOf(entry), status: entry.status ?? podOf(entry).status });
+  const wanted = (): PodEntry[] => [...entries.values()].filter(({ removed }) => !removed);
+  return {
+    pods: () => wanted().map(shown),
+    byName: (namespace, name) => {
+      const found = wanted().filter((entry) => namespaceOf(podOf(entry)) === namespace && nameOf(podOf(entry)) === name);
+      const live = found.find((entry) => entry.worker.state().at !== "terminated") ?? found.at(-1);
+      return live && shown(live);
+    },
+    byUid: (uid) => {
+      const entry = entries.get(uid);
+      return entry && shown(entry);
+    },
+    sandboxId: (uid) => view.get(uid)?.sandboxes[0]?.id,
+    containers: (uid) => (view.get(uid)?.containers ?? []).map(({ name, id, state, marks, logPath }) => ({ name, id, state, attempt: marks.restartCount, logPath })),
+    runningPods: async () => [...view.pods()].filter(isRunningPod).map((observed) => {
+      const running = observed.containers.filter(({ state }) => state === "running");
+      return restoredPod({ ...observed, containers: running });
+    }),
+    lastRelistAt: () => view.lastRelistAt(),
+  };
+}

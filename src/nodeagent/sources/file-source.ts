@@ -1,0 +1,87 @@
+// Pods from a file or the files of a folder: watched, and looked at again by period.
+import { type FSWatcher, watch } from "node:fs";
+import { readFile, readdir, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Pod } from "#api";
+import type { Clock, Log } from "#base";
+import { type ManifestOptions, ManifestError, readManifest } from "./static-pod.ts";
+
+export interface FileSourceOptions extends Omit<ManifestOptions, "origin"> {
+  readonly path: string;
+  readonly periodMilliseconds: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly onPods: (pods: readonly Pod[]) => void;
+  /** Told about a manifest that makes no pods, once for each of its texts. */
+  readonly onProblem?: (message: string) => void;
+}
+
+const quietMilliseconds = 100;
+const longestManifest = 10 * 1024 * 1024;
+
+/** Follows the path until the signal is aborted. */
+export async function fileSource(options: FileSourceOptions, signal: AbortSignal): Promise<void> {
+  const { clock, log, path } = options;
+  const told = new Map<string, string>();
+  const last = new Map<string, readonly Pod[]>();
+  let wake = (): void => undefined;
+  let watcher: FSWatcher | undefined;
+  const follow = (): void => {
+    if (watcher) return;
+    try {
+      watcher = watch(path, { persistent: false }, () => wake());
+      watcher.on("error", () => {
+        watcher?.close();
+        watcher = undefined;
+      });
+    } catch {
+      // Not there yet: the period finds it.
+    }
+  };
+  signal.addEventListener("abort", () => watcher?.close(), { once: true });
+
+  while (!signal.aborted) {
+    follow();
+    const woken = new Promise<void>((resolve) => (wake = resolve));
+    try {
+      const found: Pod[] = [];
+      for (const file of await filesAt(path)) found.push(...(await podsOf(file)));
+      options.onPods(found);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") options.onPods([]);
+      else log.error("static pods cannot be read", { path, error: (error as Error).message });
+    }
+    await Promise.race([woken.then(() => clock.sleep(quietMilliseconds, signal)), clock.sleep(options.periodMilliseconds, signal)]).catch(() => undefined);
+  }
+
+  /** A broken manifest leaves what it made before as it is. */
+  async function podsOf(file: string): Promise<readonly Pod[]> {
+    const text = await readFile(file, "utf8").catch(() => "");
+    if (text.trim() === "") {
+      last.delete(file);
+      return [];
+    }
+    try {
+      if (text.length > longestManifest) throw new ManifestError(`${file}: larger than ${longestManifest} bytes`);
+      const pods = readManifest(text, { ...options, origin: file });
+      last.set(file, pods);
+      told.delete(file);
+      return pods;
+    } catch (error) {
+      if (told.get(file) !== text) {
+        told.set(file, text);
+        log.error("static pod manifest was refused", { error: (error as Error).message });
+        options.onProblem?.((error as Error).message);
+      }
+      return last.get(file) ?? [];
+    }
+  }
+}
+
+async function filesAt(path: string): Promise<string[]> {
+  if (!(await stat(path)).isDirectory()) return [path];
+  const entries = await readdir(path, { withFileTypes: true });
+  const named = entries.filter(({ name }) => !name.startsWith("."));
+  const files = await Promise.all(named.map(async (entry) => ((entry.isFile() || (entry.isSymbolicLink() && (await stat(join(path, entry.name)).catch(() => undefined))?.isFile())) ? join(path, entry.name) : undefined)));
+  return files.filter((file) => file !== undefined).toSorted();
+}

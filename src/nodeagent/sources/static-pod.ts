@@ -1,0 +1,109 @@
+// From a manifest to the pods it asks for, with the identity that the node gives them.
+import { createHash } from "node:crypto";
+import { type Container, Pod as PodKind, type Pod } from "#api";
+import { fieldErrorText } from "#base";
+import type { Dialect } from "#dialect";
+import { applyDefaults, dns1123SubdomainProblems, fromJsonValue, parseYamlDocuments, validate } from "#schema";
+import { parseImageName } from "../images/image-name.ts";
+import { containersOf, everyContainerOf, initContainersOf } from "../pod.ts";
+
+export interface ManifestOptions {
+  readonly dialect: Dialect;
+  readonly nodeName: string;
+  /** Where it came from, such as a file's path: the same text in two places makes two pods. */
+  readonly origin: string;
+}
+
+/** A manifest that makes no pods; says where and why. */
+export class ManifestError extends Error {
+  override readonly name = "ManifestError";
+}
+
+/** The pods of a manifest: one or more documents, each a pod or a list of pods. */
+export function readManifest(text: string, options: ManifestOptions): Pod[] {
+  let documents: unknown[];
+  try {
+    documents = parseYamlDocuments(text).map(({ value }) => value).filter((value) => value !== null && value !== undefined);
+  } catch (error) {
+    throw new ManifestError(`${options.origin}: ${(error as Error).message}`);
+  }
+  return documents.flatMap((document) => {
+    const { kind, items } = document as { kind?: string; items?: unknown[] };
+    if (kind === "Pod") return [staticPod(document, options)];
+    if ((kind === "PodList" || kind === "List") && Array.isArray(items)) return items.map((item) => staticPod({ apiVersion: "v1", kind: "Pod", ...(item as object) }, options));
+    throw new ManifestError(`${options.origin}: expected a Pod or a PodList, found ${kind === undefined ? "no kind" : kind}`);
+  });
+}
+
+function staticPod(document: unknown, { dialect, nodeName, origin }: ManifestOptions): Pod {
+  let pod: Pod;
+  try {
+    const decoded = fromJsonValue(PodKind, document);
+    if (decoded.strict.length > 0) throw new ManifestError(decoded.strict.join("; "));
+    pod = decoded.value as Pod;
+  } catch (error) {
+    throw new ManifestError(`${origin}: ${(error as Error).message}`);
+  }
+  const { annotations } = dialect.names;
+  const uid = pod.metadata.uid || createHash("md5").update(JSON.stringify([nodeName, origin, document])).digest("hex");
+  pod.metadata = {
+    ...pod.metadata,
+    uid,
+    name: `${pod.metadata.name || "static"}-${nodeName.toLowerCase()}`,
+    namespace: pod.metadata.namespace || "default",
+    annotations: { ...pod.metadata.annotations, [annotations.configHash]: uid },
+  };
+  pod.spec = {
+    ...pod.spec,
+    nodeName,
+    tolerations: [...(pod.spec?.tolerations ?? []), { operator: "Exists", effect: "NoExecute" }],
+  };
+  pod.status = { phase: "Pending" };
+  completeDefaults(pod);
+  const problems = [...validate(PodKind, pod).map(fieldErrorText), ...ownProblems(pod)];
+  if (problems.length > 0) throw new ManifestError(`${origin}: pod ${JSON.stringify(pod.metadata.name)} is invalid: ${problems.join(", ")}`);
+  return pod;
+}
+
+/** The defaults that follow from other fields; the plain ones are declared. */
+export function completeDefaults(pod: Pod): void {
+  for (const container of everyContainerOf(pod)) defaultContainer(container);
+  if (pod.spec.hostNetwork) {
+    for (const { ports } of [...containersOf(pod), ...initContainersOf(pod)]) for (const port of ports ?? []) port.hostPort ||= port.containerPort;
+  }
+  pod.spec.enableServiceLinks ??= true;
+  applyDefaults(PodKind, pod);
+}
+
+function defaultContainer(container: Container): void {
+  container.imagePullPolicy ||= isMoving(container.image ?? "") ? "Always" : "IfNotPresent";
+  container.resources ??= {};
+  for (const [name, amount] of Object.entries(container.resources.limits ?? {})) {
+    container.resources.requests = { ...container.resources.requests };
+    container.resources.requests[name] ??= amount;
+  }
+}
+
+/** Whether a name may mean another image tomorrow. */
+function isMoving(image: string): boolean {
+  try {
+    const { tag, digest } = parseImageName(image);
+    return digest === undefined && (tag === undefined || tag === "latest");
+  } catch {
+    return false;
+  }
+}
+
+/** What a pod that no server has looked at must be checked for. */
+function ownProblems(pod: Pod): string[] {
+  const problems = dns1123SubdomainProblems(pod.metadata.name ?? "").map((problem) => `metadata.name: ${problem}`);
+  if (containersOf(pod).length === 0) problems.push("spec.containers: Required value");
+  const names = everyContainerOf(pod).map(({ name }) => name);
+  for (const [at, name] of names.entries()) if (names.indexOf(name) !== at) problems.push(`container name ${JSON.stringify(name)} is used twice`);
+  for (const { name, image } of everyContainerOf(pod)) if (!image) problems.push(`container ${JSON.stringify(name)} has no image`);
+  if (pod.spec.serviceAccountName || pod.spec.serviceAccount) problems.push("spec.serviceAccountName: a static pod has no service account");
+  for (const volume of pod.spec.volumes ?? []) {
+    if (volume.secret || volume.configMap || volume.persistentVolumeClaim) problems.push(`volume ${JSON.stringify(volume.name)}: a static pod cannot refer to objects of the API server`);
+  }
+  return problems;
+}

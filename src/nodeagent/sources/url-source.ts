@@ -1,0 +1,64 @@
+// Pods from a URL, asked by period.
+import { request as requestHttp } from "node:http";
+import { request as requestHttps } from "node:https";
+import type { Pod } from "#api";
+import type { Clock, Log } from "#base";
+import { type ManifestOptions, readManifest } from "./static-pod.ts";
+
+export interface UrlSourceOptions extends Omit<ManifestOptions, "origin"> {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly periodMilliseconds: number;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly onPods: (pods: readonly Pod[]) => void;
+  readonly onProblem?: (message: string) => void;
+}
+
+const timeoutMilliseconds = 10_000;
+const longestBody = 10 * 1024 * 1024;
+
+export async function urlSource(options: UrlSourceOptions, signal: AbortSignal): Promise<void> {
+  let last: string | undefined;
+  let failures = 0;
+  while (!signal.aborted) {
+    try {
+      const text = await fetched(options.url, options.headers, signal);
+      if (text !== last) {
+        options.onPods(readManifest(text, { ...options, origin: options.url }));
+        last = text;
+      }
+      failures = 0;
+    } catch (error) {
+      // Once is worth a line, forever is not.
+      if (!signal.aborted && failures++ < 3) {
+        options.log.error("pods cannot be read from the URL", { url: options.url, error: (error as Error).message });
+        options.onProblem?.((error as Error).message);
+      }
+    }
+    await options.clock.sleep(options.periodMilliseconds, signal).catch(() => undefined);
+  }
+}
+
+function fetched(url: string, headers: UrlSourceOptions["headers"], signal: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const send = url.startsWith("https:") ? requestHttps : requestHttp;
+    const sent = send(url, { headers: headers as Record<string, string | string[]>, timeout: timeoutMilliseconds, signal }, (answer) => {
+      let text = "";
+      answer.setEncoding("utf8");
+      answer.on("data", (part: string) => {
+        text += part;
+        if (text.length > longestBody) sent.destroy(new Error(`${url} sent more than ${longestBody} bytes`));
+      });
+      answer.on("end", () => {
+        if (answer.statusCode !== 200) reject(new Error(`${url}: ${answer.statusCode} ${answer.statusMessage ?? ""}`));
+        else if (text.trim() === "") reject(new Error(`zero-length data received from ${url}`));
+        else resolve(text);
+      });
+      answer.on("error", reject);
+    });
+    sent.on("timeout", () => sent.destroy(new Error(`${url} did not answer`)));
+    sent.on("error", reject);
+    sent.end();
+  });
+}

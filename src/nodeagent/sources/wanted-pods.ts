@@ -1,0 +1,64 @@
+// What all sources want on this node, put together. Each source speaks of its own pods only.
+import type { Pod } from "#api";
+import type { Clock } from "#base";
+import type { Dialect } from "#dialect";
+import { sorted } from "../containers/hash.ts";
+import { uidOf } from "../pod.ts";
+
+export type SourceName = "api" | "file" | "http";
+
+export interface WantedPods {
+  /** A source tells all its pods. */
+  replace(source: SourceName, pods: readonly Pod[]): void;
+  /** A source tells one pod that is new or changed. */
+  put(source: SourceName, pod: Pod): void;
+  drop(source: SourceName, uid: string): void;
+  /** A source has told all its pods for the first time. */
+  speak(source: SourceName): void;
+  /** Whether every source has spoken: only then does silence about a pod mean anything. */
+  ready(): boolean;
+}
+
+export interface WantedPodsOptions {
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly sources: readonly SourceName[];
+  readonly onWanted: (pod: Pod) => void;
+  readonly onUnwanted: (uid: string) => void;
+  readonly onReady?: () => void;
+}
+
+export function wantedPods({ dialect, clock, sources, onWanted, onUnwanted, onReady }: WantedPodsOptions): WantedPods {
+  const { configSeen, configSource } = dialect.names.annotations;
+  const held = new Map<SourceName, Map<string, { readonly given: string; readonly seen: string }>>(sources.map((source) => [source, new Map()]));
+  const silent = new Set(sources);
+  const mapOf = (source: SourceName) => held.get(source) ?? held.set(source, new Map()).get(source)!;
+
+  const put = (source: SourceName, pod: Pod): void => {
+    const own = mapOf(source);
+    const before = own.get(uidOf(pod));
+    const given = source === "api" ? (pod.metadata.resourceVersion ?? "") : JSON.stringify(sorted(pod));
+    if (before?.given === given && given !== "") return;
+    const seen = before?.seen ?? new Date(clock.now()).toISOString();
+    own.set(uidOf(pod), { given, seen });
+    onWanted({ ...pod, metadata: { ...pod.metadata, annotations: { ...pod.metadata.annotations, [configSeen]: seen, [configSource]: source } } });
+  };
+  const drop = (source: SourceName, uid: string): void => {
+    if (mapOf(source).delete(uid)) onUnwanted(uid);
+  };
+  const speak = (source: SourceName): void => {
+    if (silent.delete(source) && silent.size === 0) onReady?.();
+  };
+  return {
+    put,
+    drop,
+    speak,
+    replace: (source, pods) => {
+      const named = new Set(pods.map(uidOf));
+      for (const uid of mapOf(source).keys()) if (!named.has(uid)) drop(source, uid);
+      for (const pod of pods) put(source, pod);
+      speak(source);
+    },
+    ready: () => silent.size === 0,
+  };
+}

@@ -1,0 +1,126 @@
+// The status of a pod, computed from what it should be, what the runtime shows and what was said before. Pure.
+import type { ContainerStatus, Pod, PodCondition, PodStatus } from "#api";
+import { timeOfMillis } from "#base";
+import { type ObservedPod, podIpsOf } from "../containers/observed.ts";
+import { qosClass } from "../plan/qos.ts";
+import { containersOf, ephemeralContainersOf, initContainersOf, isHostNetwork } from "../pod.ts";
+import { type Found, containersReady, initialized, isOwnCondition, ready } from "./conditions.ts";
+import { type StartTrouble, containerStatuses, lostAtTermination } from "./container-statuses.ts";
+import { phaseOf } from "./phase.ts";
+
+export interface StatusFacts {
+  readonly now: number;
+  readonly runtimeName: string;
+  readonly hostIps: readonly string[];
+  readonly observed: ObservedPod;
+  /** What we said last, or what the API server holds. */
+  readonly old: PodStatus;
+  readonly trouble: ReadonlyMap<string, StartTrouble>;
+  readonly probes: { isStarted(containerId: string, hasProbe: boolean): boolean; isReady(containerId: string, hasProbe: boolean): boolean };
+  /** Nothing of the pod will be started again. */
+  readonly over: boolean;
+  readonly isStatic: boolean;
+  /** Ended for a reason of the node's. */
+  readonly ended?: { readonly reason: string; readonly message: string };
+}
+
+const isTerminal = (phase: string | undefined): boolean => phase === "Succeeded" || phase === "Failed";
+
+export function computeStatus(pod: Pod, facts: StatusFacts): PodStatus {
+  const { old, observed, runtimeName, trouble } = facts;
+  const base = { runtimeName, observed, trouble };
+  const inits = containerStatuses(pod, initContainersOf(pod), { ...base, old: old.initContainerStatuses ?? [], kind: "init" });
+  const ordinary = containerStatuses(pod, containersOf(pod), { ...base, old: old.containerStatuses ?? [], kind: "ordinary" });
+  const ephemeral = containerStatuses(pod, ephemeralContainersOf(pod), { ...base, old: old.ephemeralContainerStatuses ?? [], kind: "ephemeral" });
+  for (const status of inits) status.ready = status.state.terminated?.exitCode === 0;
+  for (const status of ordinary) readiness(pod, status, facts);
+
+  let phase: string = phaseOf(pod, [...inits, ...ordinary], facts.over && !facts.isStatic);
+  if (!isTerminal(phase)) phase = isTerminal(old.phase) ? old.phase! : isTerminal(pod.status?.phase) ? pod.status.phase! : phase;
+  let reason = phase === old.phase ? old.reason || pod.status?.reason : undefined;
+  let message = phase === old.phase ? old.message || pod.status?.message : undefined;
+  if (facts.ended) [phase, reason, message] = ["Failed", facts.ended.reason, facts.ended.message];
+  if (isTerminal(pod.status?.phase)) phase = pod.status.phase!;
+
+  const others = (pod.status?.conditions ?? []).filter(({ type }) => !isOwnCondition(type));
+  const all = containersReady(pod, ordinary, phase);
+  const own = [initialized(pod, inits, phase), ready(pod, all, others), all, { type: "PodScheduled", status: "True" }];
+  const ips = addresses(pod, facts);
+  return {
+    phase,
+    conditions: [...others, ...own.map((found) => stamped(found, old.conditions ?? [], facts.now))],
+    ...(message && { message }),
+    ...(reason && { reason }),
+    ...(facts.hostIps[0] && { hostIP: facts.hostIps[0] }),
+    ...(ips.length > 0 && { podIP: ips[0], podIPs: ips.map((ip) => ({ ip })) }),
+    startTime: old.startTime ?? pod.status?.startTime ?? timeOfMillis(facts.now),
+    ...(inits.length > 0 && { initContainerStatuses: inits }),
+    containerStatuses: ordinary,
+    qosClass: qosClass(pod),
+    ...(ephemeral.length > 0 && { ephemeralContainerStatuses: ephemeral }),
+  };
+}
+
+function readiness(pod: Pod, status: ContainerStatus, { probes }: StatusFacts): void {
+  const container = containersOf(pod).find(({ name }) => name === status.name);
+  const id = status.containerID?.slice(status.containerID.indexOf("://") + 3) ?? "";
+  const running = status.state.running !== undefined;
+  status.started = running && probes.isStarted(id, container?.startupProbe !== undefined);
+  status.ready = running && status.started && probes.isReady(id, container?.readinessProbe !== undefined);
+}
+
+/** The pod's addresses: of the sandbox, by the node's preferred family first, or the node's own. */
+function addresses(pod: Pod, { observed, hostIps, old }: StatusFacts): readonly string[] {
+  if (isHostNetwork(pod)) {
+    const known = (old.podIPs ?? []).map(({ ip }) => ip ?? "");
+    return known.length > 0 ? [...known, ...hostIps.slice(known.length)] : hostIps;
+  }
+  const found = podIpsOf(observed);
+  const isSix = (ip: string): boolean => ip.includes(":");
+  const six = hostIps[0] !== undefined && isSix(hostIps[0]);
+  const ordered = [found.find((ip) => isSix(ip) === six), found.find((ip) => isSix(ip) !== six)].filter((ip) => ip !== undefined);
+  // A sandbox that is down has no address any more, but the pod's record keeps the one it had.
+  return ordered.length > 0 ? ordered : (old.podIPs ?? []).map(({ ip }) => ip ?? "");
+}
+
+/** A condition with the time of its last change. */
+function stamped(found: Found, old: readonly PodCondition[], now: number): PodCondition {
+  const before = old.find(({ type }) => type === found.type);
+  const lastTransitionTime = before && before.status === found.status && before.lastTransitionTime ? before.lastTransitionTime : timeOfMillis(now);
+  return { ...found, lastProbeTime: null, lastTransitionTime };
+}
+
+/** The last status of a pod that is over: no container is left waiting or running, and the phase is a terminal one. */
+export function terminatedStatus(pod: Pod, status: PodStatus, isStatic: boolean): PodStatus {
+  const lost = (of: ContainerStatus): ContainerStatus => (of.state.terminated ? of : { ...of, state: lostAtTermination });
+  const inits = status.initContainerStatuses ?? [];
+  const begun = Math.max(inits.length > 0 ? 1 : 0, inits.findLastIndex(({ state, lastState }) => !state.waiting || lastState.terminated) + 1);
+  return {
+    ...status,
+    ...(!isStatic && !isTerminal(status.phase) && { phase: "Failed" }),
+    ...(inits.length > 0 && { initContainerStatuses: inits.map((of, at) => (at < begun ? lost(of) : of)) }),
+    containerStatuses: hasInitialized(pod, status) ? (status.containerStatuses ?? []).map(lost) : (status.containerStatuses ?? []),
+  };
+}
+
+function hasInitialized(pod: Pod, status: PodStatus): boolean {
+  if (initContainersOf(pod).length === 0) return true;
+  if ((status.containerStatuses ?? []).some(({ state, lastState }) => lastState.terminated || !state.waiting)) return true;
+  const last = status.initContainerStatuses?.at(-1);
+  return last?.state.terminated?.exitCode === 0 || last?.lastState.terminated?.exitCode === 0;
+}
+
+/** What the API server is told: a pod whose containers may still run is not yet called over. */
+export function publishable(status: PodStatus, published: PodStatus, mayRun: boolean, now: number): PodStatus {
+  if (mayRun && isTerminal(status.phase) && !isTerminal(published.phase)) {
+    const { reason: _, message: __, ...rest } = status;
+    return { ...rest, phase: published.phase ?? "Pending", ...(published.reason && { reason: published.reason }), ...(published.message && { message: published.message }) };
+  }
+  if (!isTerminal(status.phase)) return status;
+  // Over and ready at once would mislead those who send it work.
+  const reason = status.phase === "Failed" ? "PodFailed" : "PodCompleted";
+  const conditions = (status.conditions ?? []).map((condition) =>
+    (condition.type === "Ready" || condition.type === "ContainersReady") && condition.status === "True" ? { ...condition, status: "False", reason, lastTransitionTime: timeOfMillis(now) } : condition,
+  );
+  return { ...status, conditions };
+}

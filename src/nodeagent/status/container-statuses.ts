@@ -1,0 +1,100 @@
+// What the status says of each container: from what the runtime shows, what was said before, and why it could not be started.
+import type { Container, ContainerState, ContainerStatus, Pod } from "#api";
+import { timeOfMillis } from "#base";
+import { type ObservedContainer, type ObservedPod, latest } from "../containers/observed.ts";
+import { shouldStart } from "../plan/plan.ts";
+import { initContainersOf, isDeleted } from "../pod.ts";
+
+/** Why a container was not started the last time it was tried. */
+export interface StartTrouble {
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface ContainerStatusFacts {
+  /** `containerd`, as in containerd://id. */
+  readonly runtimeName: string;
+  readonly observed: ObservedPod;
+  readonly old: readonly ContainerStatus[];
+  readonly trouble: ReadonlyMap<string, StartTrouble>;
+  readonly kind: "init" | "ordinary" | "ephemeral";
+}
+
+const lost = { exitCode: 137, reason: "ContainerStatusUnknown", startedAt: null, finishedAt: null } as const;
+export const lostAtTermination: ContainerState = { terminated: { ...lost, message: "The container could not be located when the pod was terminated" } };
+const lostAtDeletion: ContainerState = { terminated: { ...lost, message: "The container could not be located when the pod was deleted.  The container used to be Running" } };
+
+export const containerIdText = (runtimeName: string, id: string): string => `${runtimeName}://${id}`;
+
+export function containerStatuses(pod: Pod, containers: readonly Container[], facts: ContainerStatusFacts): ContainerStatus[] {
+  const statuses = containers.map((container) => containerStatus(pod, container, facts));
+  // Init containers stay in their order, the others are told by name.
+  return facts.kind === "init" ? statuses : statuses.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function containerStatus(pod: Pod, container: Container, { runtimeName, observed, old, trouble, kind }: ContainerStatusFacts): ContainerStatus {
+  const before = old.find(({ name }) => name === container.name);
+  const [newest, previous] = observed.containers.filter(({ name }) => name === container.name);
+  let status = newest ? seen(newest, before, runtimeName) : unseen(pod, container, before);
+  if (newest && previous) status.lastState = seen(previous, undefined, runtimeName).state;
+  // What counts is the last end; one that was removed since is known from before.
+  else if (newest && status.restartCount > 0 && before && before.containerID === status.containerID) status.lastState = before.lastState;
+  const reason = trouble.get(container.name);
+  const found = latest(observed, container.name);
+  const isDone = kind === "init" && found?.state === "exited" && found.exitCode === 0;
+  const mayStart = kind === "ephemeral" ? !found : shouldStart(pod, found);
+  if (reason && !isDone && mayStart) {
+    status = { ...status, ...(status.state.terminated && { lastState: status.state }), state: { waiting: { reason: reason.reason, ...(reason.message && { message: reason.message }) } } };
+  }
+  return status;
+}
+
+const timeOf = (milliseconds: number | undefined): string | null => (milliseconds === undefined ? null : timeOfMillis(milliseconds));
+
+function seen(container: ObservedContainer, before: ContainerStatus | undefined, runtimeName: string): ContainerStatus {
+  const containerID = containerIdText(runtimeName, container.id);
+  const status: ContainerStatus = {
+    name: container.name,
+    state: {},
+    lastState: {},
+    ready: false,
+    restartCount: container.marks.restartCount,
+    image: container.image,
+    imageID: container.imageId,
+    containerID,
+  };
+  if (container.state === "running") status.state = { running: { startedAt: timeOf(container.startedAt) } };
+  else if (container.state === "exited") {
+    status.state = {
+      terminated: {
+        exitCode: container.exitCode,
+        ...(container.reason && { reason: container.reason }),
+        ...(container.message && { message: container.message }),
+        startedAt: timeOf(container.startedAt),
+        finishedAt: timeOf(container.finishedAt),
+        containerID,
+      },
+    };
+  } else if (container.state === "unknown" && before?.state.running) {
+    status.state = lostAtTermination;
+    status.restartCount = before.restartCount + 1;
+  } else status.state = { waiting: {} };
+  return status;
+}
+
+/** A container that the runtime does not know: not made yet, or gone. */
+function unseen(pod: Pod, container: Container, before: ContainerStatus | undefined): ContainerStatus {
+  if (before?.state.terminated) return { ...before };
+  const waiting = { waiting: { reason: initContainersOf(pod).length > 0 ? "PodInitializing" : "ContainerCreating" } };
+  const status: ContainerStatus = {
+    name: container.name,
+    state: waiting,
+    lastState: before?.lastState ?? {},
+    ready: false,
+    restartCount: before?.restartCount ?? 0,
+    image: container.image ?? "",
+    imageID: "",
+  };
+  if (!before?.state.running || status.lastState.terminated) return status;
+  return { ...status, lastState: lostAtDeletion, restartCount: status.restartCount + (isDeleted(pod) ? 0 : 1) };
+}

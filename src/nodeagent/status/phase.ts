@@ -1,0 +1,38 @@
+// The phase of a pod, from the states of its containers.
+import type { ContainerStatus, Pod } from "#api";
+import { containersOf, initContainersOf } from "../pod.ts";
+
+export type Phase = "Pending" | "Running" | "Succeeded" | "Failed";
+
+/** `over` tells that nothing of the pod will be started again, whatever its policy. */
+export function phaseOf(pod: Pod, statuses: readonly ContainerStatus[], over: boolean): Phase {
+  const statusOf = (name: string): ContainerStatus | undefined => statuses.find((status) => status.name === name);
+  const policy = pod.spec.restartPolicy ?? "Always";
+  let uninitialized = 0;
+  for (const { name } of initContainersOf(pod)) {
+    const status = statusOf(name);
+    const ended = status?.state.terminated ?? (status?.state.waiting && status.lastState.terminated);
+    if (!ended) uninitialized++;
+    else if (ended.exitCode !== 0 && policy === "Never") return "Failed";
+  }
+  const counts = { unknown: 0, running: 0, waiting: 0, stopped: 0, succeeded: 0 };
+  for (const { name } of containersOf(pod)) {
+    const status = statusOf(name);
+    if (status?.state.running) counts.running++;
+    else if (status?.state.terminated) {
+      counts.stopped++;
+      if (status.state.terminated.exitCode === 0) counts.succeeded++;
+    } else if (status?.state.waiting) {
+      if (status.lastState.terminated) counts.stopped++;
+      else counts.waiting++;
+    } else counts.unknown++;
+  }
+  if (uninitialized > 0 || counts.waiting > 0) return "Pending";
+  if (counts.unknown > 0 || (counts.running === 0 && counts.stopped === 0)) return "Pending";
+  if (counts.running > 0) return "Running";
+  const all = counts.stopped === counts.succeeded;
+  if (over) return all ? "Succeeded" : "Failed";
+  if (policy === "Always") return "Running";
+  if (all) return "Succeeded";
+  return policy === "Never" ? "Failed" : "Running";
+}

@@ -1,0 +1,123 @@
+// Tells the API server how pods are: only what changed, the newest for each pod, one request per pod at a time.
+import { Pod as PodKind, type Pod, type PodCondition, type PodStatus } from "#api";
+import { ApiError, type Clock, type Log } from "#base";
+import type { ApiClient, ResourceClient } from "#client";
+import { sorted } from "../containers/hash.ts";
+import { keyOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
+
+export interface StatusWriter {
+  /** Tells this status soon. `pod` is the object in the API server: for a static pod its mirror. */
+  write(pod: Pod, status: PodStatus): void;
+  /** Resolves once everything told for this pod has been written, or the object is gone. */
+  settled(uid: string): Promise<void>;
+  /** What was last written, or what the API server holds. */
+  published(pod: Pod): PodStatus;
+  /** Removes the object for good, after what is to be written. */
+  remove(pod: Pod): Promise<void>;
+  forget(uid: string): void;
+}
+
+interface Line {
+  pod: Pod;
+  wanted: PodStatus | undefined;
+  written: PodStatus | undefined;
+  running: Promise<void> | undefined;
+}
+
+export interface StatusWriterOptions {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+const podResource = { schema: PodKind, plural: "pods", namespaced: true } as const;
+const firstRetryMilliseconds = 500;
+const lastRetryMilliseconds = 10_000;
+
+export function statusWriter({ client, clock, log, signal }: StatusWriterOptions): StatusWriter {
+  const pods = client.of(podResource) as unknown as ResourceClient<Pod>;
+  const lines = new Map<string, Line>();
+  const lineOf = (pod: Pod): Line => {
+    const uid = uidOf(pod);
+    let line = lines.get(uid);
+    if (!line) lines.set(uid, (line = { pod, wanted: undefined, written: undefined, running: undefined }));
+    // An object read later than our last write is the better base for the next one.
+    line.pod = pod;
+    return line;
+  };
+
+  async function run(line: Line): Promise<void> {
+    for (let failures = 0; line.wanted && !signal.aborted; ) {
+      const status = line.wanted;
+      const patch = statusPatch(line.pod, line.written ?? line.pod.status ?? {}, status);
+      try {
+        if (patch) await pods.patch(nameOf(line.pod), "strategic", patch, { namespace: namespaceOf(line.pod), subresource: "status" });
+        line.written = status;
+        failures = 0;
+        if (line.wanted === status) line.wanted = undefined;
+      } catch (error) {
+        if (error instanceof ApiError && (error.code === 404 || error.code === 409)) {
+          // Gone, or another pod of the same name.
+          line.wanted = undefined;
+          return;
+        }
+        if (error instanceof ApiError && (error.code === 422 || error.code === 400)) {
+          log.error("status of pod was refused", { pod: keyOf(line.pod), error: error.message });
+          if (line.wanted === status) line.wanted = undefined;
+          return;
+        }
+        failures++;
+        const wait = Math.min(firstRetryMilliseconds * 2 ** (failures - 1), lastRetryMilliseconds);
+        await clock.sleep(wait, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  const start = (line: Line): Promise<void> =>
+    (line.running ??= run(line).finally(() => {
+      line.running = undefined;
+    }));
+
+  return {
+    write: (pod, status) => {
+      const line = lineOf(pod);
+      if (!line.wanted && !line.running && !statusPatch(pod, line.written ?? pod.status ?? {}, status)) return;
+      line.wanted = status;
+      void start(line);
+    },
+    settled: async (uid) => {
+      const line = lines.get(uid);
+      while (line?.running) await line.running;
+    },
+    published: (pod) => lines.get(uidOf(pod))?.wanted ?? lines.get(uidOf(pod))?.written ?? pod.status ?? {},
+    remove: async (pod) => {
+      const line = lines.get(uidOf(pod));
+      while (line?.running) await line.running;
+      try {
+        await pods.delete(nameOf(pod), { namespace: namespaceOf(pod), graceSeconds: 0, uid: uidOf(pod) });
+      } catch (error) {
+        if (!(error instanceof ApiError && (error.code === 404 || error.code === 409))) throw error;
+      }
+    },
+    forget: (uid) => void lines.delete(uid),
+  };
+}
+
+const own = ["phase", "message", "reason", "hostIP", "podIP", "startTime", "initContainerStatuses", "containerStatuses", "qosClass", "ephemeralContainerStatuses"] as const;
+
+/** What turns one status into another as a strategic merge patch; undefined when nothing does. Guarded by the pod's uid. */
+export function statusPatch(pod: Pod, from: PodStatus, to: PodStatus): object | undefined {
+  const changes: Record<string, unknown> = {};
+  for (const key of own) if (!isSame(from[key], to[key])) changes[key] = to[key] ?? null;
+  if (!isSame(from.podIPs, to.podIPs)) changes["podIPs"] = [...(to.podIPs ?? []), { $patch: "replace" }];
+  const conditions = (to.conditions ?? []).filter((condition) => !isSame(conditionOf(from, condition.type), condition));
+  if (conditions.length > 0) changes["conditions"] = conditions.map((condition) => ({ ...missing(conditionOf(from, condition.type), condition), ...condition }));
+  if (Object.keys(changes).length === 0) return undefined;
+  return { metadata: { uid: uidOf(pod) }, status: changes };
+}
+
+const conditionOf = (status: PodStatus, type: string): PodCondition | undefined => status.conditions?.find((condition) => condition.type === type);
+/** Merged by key, a reason or message that is gone must be said to be gone. */
+const missing = (from: PodCondition | undefined, to: PodCondition): object => ({ ...(from?.reason && !to.reason && { reason: null }), ...(from?.message && !to.message && { message: null }) });
+const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(sorted(a ?? null)) === JSON.stringify(sorted(b ?? null));

@@ -1,0 +1,63 @@
+// What bringing a pod nearer to its definition needs.
+import type { Service } from "#api";
+import type { Clock, Log } from "#base";
+import type { ContainerRuntime } from "#cri";
+import type { Dialect } from "#dialect";
+import type { RuntimeView } from "../containers/runtime-view.ts";
+import type { Images } from "../images/images.ts";
+import type { Hooks } from "../lifecycle/hooks.ts";
+import type { CpuSettings } from "../plan/amounts.ts";
+import type { BackOff } from "../plan/back-off.ts";
+import type { DnsConfig } from "../plan/dns.ts";
+import type { SecuritySettings } from "../plan/security.ts";
+import type { Probes } from "../probes/probes.ts";
+import type { EventRecorder, NodeFacts, PodCgroups, PodVolumes, ReferencedObjects } from "../seams.ts";
+import type { StartTrouble } from "../status/container-statuses.ts";
+import type { PodFiles } from "./pod-files.ts";
+
+export interface SyncSettings {
+  readonly clusterServers: readonly string[];
+  readonly clusterDomain: string;
+  /** What the node's resolver uses; asked each time, for it may change. */
+  readonly hostDns: () => DnsConfig;
+  readonly logFolder: string;
+  readonly cpu: CpuSettings;
+  readonly memoryCapacityBytes: number;
+  readonly hugePageSizes: readonly string[];
+  readonly security: SecuritySettings;
+}
+
+export interface SyncContext {
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly runtime: ContainerRuntime;
+  readonly view: RuntimeView;
+  readonly events: EventRecorder;
+  readonly images: Images;
+  readonly volumes: PodVolumes;
+  readonly cgroups: PodCgroups;
+  readonly objects: ReferencedObjects;
+  readonly node: NodeFacts;
+  readonly probes: Probes;
+  readonly hooks: Hooks;
+  readonly restarts: BackOff;
+  readonly files: PodFiles;
+  readonly settings: SyncSettings;
+  /** All services of the cluster that are known. */
+  readonly services: () => Iterable<Service>;
+  /** The runtime's name for a runtime class; throws when there is no such class. */
+  readonly runtimeHandler: (className: string) => Promise<string>;
+  /** Why pods cannot have a network now; undefined when they can. */
+  readonly networkTrouble: () => string | undefined;
+}
+
+/** What is remembered of a pod between two looks. */
+export interface PodMemory {
+  /** Why containers could not be started, by name. */
+  readonly trouble: Map<string, StartTrouble>;
+  /** Containers whose preStop hook was run. */
+  readonly told: Set<string>;
+}
+
+export const freshMemory = (): PodMemory => ({ trouble: new Map(), told: new Set() });

@@ -1,0 +1,59 @@
+// What a container sees of the host: its volumes, the pod's hosts file, the file for its last words.
+import { posix } from "node:path";
+import type { Container, Pod } from "#api";
+import { type Mount, mountPropagation } from "#cri";
+import { expand } from "../plan/expand.ts";
+import { isHostNetwork, uidOf } from "../pod.ts";
+import type { MountedVolume } from "../seams.ts";
+import type { SyncContext } from "./context.ts";
+import { ConfigTrouble } from "./environment.ts";
+
+export interface MountFacts {
+  readonly volumes: ReadonlyMap<string, MountedVolume>;
+  readonly environment: ReadonlyMap<string, string>;
+  readonly podIps: readonly string[];
+  readonly hostsText: string;
+}
+
+const propagations: Readonly<Record<string, number>> = { HostToContainer: mountPropagation.hostToContainer, Bidirectional: mountPropagation.bidirectional };
+
+export async function containerMounts(context: SyncContext, pod: Pod, container: Container, facts: MountFacts, signal: AbortSignal): Promise<Mount[]> {
+  const mounts: Mount[] = [];
+  for (const [index, wanted] of (container.volumeMounts ?? []).entries()) {
+    const volume = facts.volumes.get(wanted.name);
+    if (!volume) throw new ConfigTrouble(`cannot find volume ${JSON.stringify(wanted.name)} to mount into container ${JSON.stringify(container.name)}`);
+    const readOnly = wanted.readOnly === true || volume.readOnly === true;
+    const path = wanted.subPathExpr ? expanded(wanted.subPathExpr, facts.environment) : (wanted.subPath ?? "");
+    if (path !== "") refuseUnsafe(path);
+    const hostPath = path === "" ? volume.hostPath : await context.volumes.subPath(pod, volume, { container: container.name, index, volumeName: wanted.name, path, readOnly }, signal);
+    mounts.push({
+      containerPath: posix.isAbsolute(wanted.mountPath) ? wanted.mountPath : posix.join("/", wanted.mountPath),
+      hostPath,
+      ...(readOnly && { readonly: true }),
+      ...(volume.selinuxRelabel && { selinuxRelabel: true }),
+      propagation: propagations[wanted.mountPropagation ?? ""] ?? mountPropagation.private,
+    });
+  }
+  const isTaken = (place: string): boolean => mounts.some(({ containerPath }) => posix.normalize(containerPath ?? "").replace(/\/$/, "") === place);
+  if (!isTaken("/etc/hosts") && (facts.podIps.length > 0 || isHostNetwork(pod))) {
+    mounts.push({ containerPath: "/etc/hosts", hostPath: await context.files.writeHosts(uidOf(pod), facts.hostsText), propagation: mountPropagation.private });
+  }
+  const last = container.terminationMessagePath;
+  if (last) mounts.push({ containerPath: last, hostPath: await context.files.messageFile(uidOf(pod), container.name), propagation: mountPropagation.private });
+  return mounts;
+}
+
+function expanded(text: string, environment: ReadonlyMap<string, string>): string {
+  let missing: string | undefined;
+  const result = expand(text, (name) => {
+    if (!environment.has(name)) missing ??= name;
+    return environment.get(name);
+  });
+  if (missing !== undefined) throw new ConfigTrouble(`failed to expand subPath for volumeMount ${JSON.stringify(text)}: missing value for ${JSON.stringify(missing)}`);
+  return result;
+}
+
+function refuseUnsafe(path: string): void {
+  if (posix.isAbsolute(path)) throw new ConfigTrouble(`error SubPath \`${path}\` must not be an absolute path`);
+  if (path.split("/").includes("..")) throw new ConfigTrouble(`unable to provision SubPath \`${path}\`: must not contain '..'`);
+}

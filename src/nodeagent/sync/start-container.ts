@@ -1,0 +1,127 @@
+// Starts one container: image, environment, mounts, creation, start, and what it wants done right after.
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Container, EphemeralContainer, Pod, Secret } from "#api";
+import type { PodSandboxConfig } from "#cri";
+import { type ObservedPod, latest } from "../containers/observed.ts";
+import { wordsOf } from "../errors.ts";
+import { containerConfig } from "../plan/container-config.ts";
+import { hostsFile } from "../plan/hosts-file.ts";
+import { logFolderOf } from "../plan/sandbox-config.ts";
+import { imageUserOf, rootProblem } from "../plan/security.ts";
+import { servicesEnvironment, servicesFor } from "../plan/services-env.ts";
+import { isHostNetwork, namespaceOf, referenceTo } from "../pod.ts";
+import type { MountedVolume } from "../seams.ts";
+import type { StartTrouble } from "../status/container-statuses.ts";
+import { graceOf } from "../worker/state.ts";
+import type { PodMemory, SyncContext } from "./context.ts";
+import { ConfigTrouble, environment } from "./environment.ts";
+import { containerMounts } from "./mounts.ts";
+import { nodeHostsText } from "./node-files.ts";
+
+export interface StartFacts {
+  readonly observed: ObservedPod;
+  readonly sandboxId: string;
+  readonly sandbox: PodSandboxConfig;
+  readonly podIps: readonly string[];
+  readonly volumes: ReadonlyMap<string, MountedVolume>;
+  readonly secrets: readonly Secret[];
+}
+
+export type StartOutcome = { readonly started: true; readonly containerId: string } | ({ readonly started: false; readonly againMilliseconds?: number } & StartTrouble);
+
+export async function startContainer(context: SyncContext, pod: Pod, container: Container | EphemeralContainer, facts: StartFacts, memory: PodMemory, signal: AbortSignal): Promise<StartOutcome> {
+  const { runtime, events } = context;
+  const tell = (type: "Normal" | "Warning", reason: string, message: string): void => events.event(referenceTo(pod, container.name), type, reason, message);
+  const failed = (reason: string, message: string): StartOutcome => {
+    tell("Warning", "Failed", `Error: ${message}`);
+    return { started: false, reason, message };
+  };
+
+  const image = await context.images.ensure(pod, container, facts.secrets, facts.sandbox, signal);
+  if (!image.present) {
+    tell("Warning", "Failed", `Error: ${image.reason}`);
+    return { started: false, reason: image.reason, message: image.message, ...(image.againMilliseconds !== undefined && { againMilliseconds: image.againMilliseconds }) };
+  }
+
+  const restartCount = await nextAttempt(context, pod, container, facts.observed);
+  const user = imageUserOf(image.image);
+  const target = "targetContainerName" in container && container.targetContainerName ? latest(facts.observed, container.targetContainerName) : undefined;
+  let config;
+  try {
+    if ("targetContainerName" in container && container.targetContainerName && !target) throw new ConfigTrouble(`unable to find target container ${JSON.stringify(container.targetContainerName)}`);
+    const root = rootProblem(pod, container, user);
+    if (root !== undefined) throw new ConfigTrouble(root);
+    const variables = await environment(pod, container, {
+      objects: context.objects,
+      node: context.node,
+      podIps: isHostNetwork(pod) ? context.node.hostIps() : facts.podIps,
+      services: servicesEnvironment(servicesFor(namespaceOf(pod), pod.spec.enableServiceLinks !== false, context.services(), context.dialect.data.apiService)),
+      onSkipped: (message) => events.event(referenceTo(pod), "Warning", "InvalidEnvironmentVariableNames", message),
+    });
+    const hostsText = hostsFile(pod, {
+      product: context.dialect.wire.apiTitle,
+      clusterDomain: context.settings.clusterDomain,
+      podIps: facts.podIps,
+      nodeFile: isHostNetwork(pod) ? await nodeHostsText() : "",
+    });
+    const mounts = await containerMounts(context, pod, container, { volumes: facts.volumes, environment: variables, podIps: facts.podIps, hostsText }, signal);
+    config = containerConfig(pod, container, {
+      dialect: context.dialect,
+      imageId: image.image.id,
+      imageUser: user,
+      restartCount,
+      environment: variables,
+      mounts,
+      cpu: context.settings.cpu,
+      memoryCapacityBytes: context.settings.memoryCapacityBytes,
+      hugePageSizes: context.settings.hugePageSizes,
+      security: context.settings.security,
+      ...(target && { targetId: target.id }),
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    return failed("CreateContainerConfigError", wordsOf(error));
+  }
+
+  let containerId: string;
+  try {
+    containerId = await runtime.createContainer(facts.sandboxId, config, facts.sandbox, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    return failed("CreateContainerError", wordsOf(error));
+  }
+  tell("Normal", "Created", `Created container ${container.name}`);
+  try {
+    await runtime.startContainer(containerId, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    return failed("RunContainerError", wordsOf(error));
+  }
+  tell("Normal", "Started", `Started container ${container.name}`);
+
+  const postStart = container.lifecycle?.postStart;
+  if (postStart) {
+    try {
+      const podIp = (isHostNetwork(pod) ? context.node.hostIps() : facts.podIps)[0] ?? "";
+      await context.hooks.run(postStart, { container, containerId, podIp }, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      // Its words stay out of the event: they may hold secrets.
+      tell("Warning", "FailedPostStartHook", "PostStartHook failed");
+      tell("Normal", "Killing", "FailedPostStartHook");
+      memory.told.add(containerId);
+      await runtime.stopContainer(containerId, graceOf(pod), signal);
+      return { started: false, reason: "PostStartHookError", message: wordsOf(error) };
+    }
+  }
+  return { started: true, containerId };
+}
+
+/** One more than the last; where the runtime has forgotten, the logs on disk still tell. */
+async function nextAttempt({ settings }: SyncContext, pod: Pod, container: Container, observed: ObservedPod): Promise<number> {
+  const last = latest(observed, container.name);
+  if (last) return last.marks.restartCount + 1;
+  const names = await readdir(join(logFolderOf(pod, settings.logFolder), container.name)).catch(() => []);
+  return Math.max(-1, ...names.map((name) => /^(\d+)\.log/.exec(name)).map((found) => (found ? Number(found[1]) : -1))) + 1;
+}

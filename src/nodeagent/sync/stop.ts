@@ -1,0 +1,92 @@
+// Ends containers and pods: the hook first, then a friendly word, then force, all within the grace period.
+import type { Container, Pod } from "#api";
+import { isNotFound } from "#cri";
+import { type ObservedContainer, type ObservedPod, podIpsOf } from "../containers/observed.ts";
+import type { StopReason } from "../plan/plan.ts";
+import { everyContainerOf, isHostNetwork, referenceTo } from "../pod.ts";
+import { graceOf } from "../worker/state.ts";
+import type { PodMemory, SyncContext } from "./context.ts";
+
+export interface ContainerEnd {
+  readonly container: ObservedContainer;
+  readonly graceSeconds: number;
+  readonly message: string;
+}
+
+const leastSeconds = 2;
+
+/** The seconds a container has that a probe or a change ends, not the whole pod. */
+export function graceFor(pod: Pod, container: Container | undefined, reason: StopReason): number {
+  const own = reason === "LivenessProbe" ? container?.livenessProbe?.terminationGracePeriodSeconds : reason === "StartupProbe" ? container?.startupProbe?.terminationGracePeriodSeconds : undefined;
+  return own === undefined ? graceOf(pod) : Math.max(1, Number(own));
+}
+
+export async function stopContainer(context: SyncContext, pod: Pod, observed: ObservedPod, { container, graceSeconds, message }: ContainerEnd, memory: PodMemory, signal: AbortSignal): Promise<void> {
+  const definition = everyContainerOf(pod).find(({ name }) => name === container.name);
+  const deadline = context.clock.now() + graceSeconds * 1000;
+  const preStop = definition?.lifecycle?.preStop ?? container.marks.preStop;
+  if (!memory.told.has(container.id)) {
+    context.events.event(referenceTo(pod, container.name), "Normal", "Killing", message || `Stopping container ${container.name}`);
+    if (preStop && container.state === "running") {
+      memory.told.add(container.id);
+      const podIp = (isHostNetwork(pod) ? context.node.hostIps() : podIpsOf(observed))[0] ?? "";
+      const hook = context.hooks.run(preStop, { container: definition ?? restored(container), containerId: container.id, podIp }, signal);
+      await withinGrace(context, pod, container.name, hook, graceSeconds, signal);
+    }
+    memory.told.add(container.id);
+  }
+  const left = Math.ceil((deadline - context.clock.now()) / 1000);
+  // A hook that used up the time does not cost the container its chance to end by itself.
+  const seconds = preStop ? Math.max(Math.min(leastSeconds, graceSeconds), left) : graceSeconds;
+  try {
+    await context.runtime.stopContainer(container.id, seconds, signal);
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+  }
+}
+
+/** As much of a container's definition as its marks tell. */
+const restored = ({ name, marks }: ObservedContainer): Container => ({ name, resources: {}, ...(marks.ports && { ports: marks.ports.map((port) => ({ ...port })) }) });
+
+/** Waits for a hook as long as the grace period lasts; its failure is told, and changes nothing. */
+async function withinGrace(context: SyncContext, pod: Pod, name: string, hook: Promise<void>, graceSeconds: number, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const failed = hook.then(
+    () => undefined,
+    (error: unknown) => {
+      signal.throwIfAborted();
+      context.log.verbose(2, "preStop hook failed", { container: name, error: (error as Error).message });
+      context.events.event(referenceTo(pod, name), "Warning", "FailedPreStopHook", "PreStopHook failed");
+    },
+  );
+  try {
+    await Promise.race([failed, context.clock.sleep(graceSeconds * 1000, AbortSignal.any([signal, over.signal]))]);
+  } finally {
+    over.abort(new Error("the hook has ended"));
+    failed.catch(() => undefined);
+  }
+}
+
+/** Ends all containers side by side, then the sandboxes. */
+export async function stopPod(context: SyncContext, pod: Pod, observed: ObservedPod, graceSeconds: number, memory: PodMemory, signal: AbortSignal): Promise<void> {
+  const running = observed.containers.filter(({ state }) => state === "running" || state === "unknown" || state === "created");
+  await allDone(running.map((container) => stopContainer(context, pod, observed, { container, graceSeconds, message: "" }, memory, signal)));
+  await allDone(observed.sandboxes.filter(({ ready }) => ready).map(({ id }) => context.runtime.stopPodSandbox(id, signal)));
+}
+
+/** Removes what is left of a pod in the runtime: containers, then sandboxes. */
+export async function removePod(context: SyncContext, observed: ObservedPod, signal: AbortSignal): Promise<void> {
+  await allDone(observed.containers.map(({ id }) => context.runtime.removeContainer(id, signal)));
+  await allDone(
+    observed.sandboxes.map(async ({ id, ready }) => {
+      if (ready) await context.runtime.stopPodSandbox(id, signal);
+      await context.runtime.removePodSandbox(id, signal);
+    }),
+  );
+}
+
+/** Waits for all, then throws the first error. */
+async function allDone(promises: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(promises)).find(({ status }) => status === "rejected");
+  if (failed?.status === "rejected") throw failed.reason;
+}

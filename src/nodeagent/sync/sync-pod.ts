@@ -1,0 +1,186 @@
+// Brings one pod nearer to its definition: the ordered list that the plan leaves to be done.
+import { mkdir } from "node:fs/promises";
+import type { Container, Pod, Secret } from "#api";
+import { containerHash } from "../containers/hash.ts";
+import { type ObservedPod, podIpsOf } from "../containers/observed.ts";
+import { wordsOf } from "../errors.ts";
+import { podDns } from "../plan/dns.ts";
+import { type Plan, plan } from "../plan/plan.ts";
+import { logFolderOf, sandboxConfig } from "../plan/sandbox-config.ts";
+import { containersOf, initContainersOf, isHostNetwork, longNameOf, nameOf, namespaceOf, referenceTo, uidOf } from "../pod.ts";
+import type { PodMemory, SyncContext } from "./context.ts";
+import { startContainer } from "./start-container.ts";
+import { graceFor, stopContainer, stopPod } from "./stop.ts";
+import { graceOf } from "../worker/state.ts";
+
+export interface SyncOutcome {
+  /** Whether anything was done, so that looking again is worth it. */
+  readonly acted: boolean;
+  /** When to look again, for what must wait. */
+  readonly againMilliseconds?: number;
+}
+
+/** A pod that cannot have what it needs, now. */
+export class SyncTrouble extends Error {
+  override readonly name = "SyncTrouble";
+}
+
+const formSeconds = (milliseconds: number): string => {
+  const seconds = Math.round(milliseconds / 1000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+};
+
+export async function syncPod(context: SyncContext, pod: Pod, observed: ObservedPod, memory: PodMemory, signal: AbortSignal): Promise<SyncOutcome> {
+  const todo = plan(pod, observed, context.probes);
+  if (isIdle(todo)) return { acted: false };
+  const network = isHostNetwork(pod) ? undefined : context.networkTrouble();
+  if (network !== undefined) {
+    context.events.event(referenceTo(pod), "Warning", "NetworkNotReady", `network is not ready: ${network}`);
+    throw new SyncTrouble(`network is not ready: ${network}`);
+  }
+
+  if (todo.newSandbox && observed.sandboxes.length > 0) context.events.event(referenceTo(pod), "Normal", "SandboxChanged", "Pod sandbox changed, it will be killed and re-created.");
+  if (todo.stopPod) {
+    await stopPod(context, pod, observed, graceOf(pod), memory, signal);
+    if (todo.newSandbox) await forgetInits(context, pod, observed, signal);
+    if (!todo.newSandbox) return { acted: true };
+  } else {
+    for (const { container, reason, message } of todo.stop) {
+      const definition = containersOf(pod).find(({ name }) => name === container.name);
+      await stopContainer(context, pod, observed, { container, graceSeconds: graceFor(pod, definition, reason), message }, memory, signal);
+    }
+  }
+  const wanted = [...todo.startEphemeral, ...(todo.startInit ? [todo.startInit] : []), ...todo.start];
+  if (!todo.newSandbox && wanted.length === 0) return { acted: true };
+
+  // A container that was stopped just now is waited for by its end as the runtime tells it.
+  const seen = todo.stop.length > 0 ? await context.view.observe(nameParts(pod), signal) : observed;
+  const { due, againMilliseconds } = dueNow(context, pod, seen, wanted, memory);
+  if (!todo.newSandbox && due.length === 0) return { acted: todo.stop.length > 0, ...(againMilliseconds !== undefined && { againMilliseconds }) };
+
+  await context.files.prepare(uidOf(pod));
+  context.objects.watch(pod);
+  const cgroupParent = await context.cgroups.ensure(pod);
+  const volumes = await context.volumes.mount(pod, signal);
+  const secrets = await pullSecrets(context, pod);
+  const dns = podDns(pod, { ...context.settings, host: context.settings.hostDns() });
+  if (todo.newSandbox) for (const { reason, message } of dns.warnings) context.events.event(referenceTo(pod), "Warning", reason, message);
+  const attempt = todo.newSandbox?.attempt ?? observed.sandboxes[0]?.attempt ?? 0;
+  const sandbox = sandboxConfig(pod, { dialect: context.dialect, attempt, clusterDomain: context.settings.clusterDomain, dns: dns.config, cgroupParent, cpu: context.settings.cpu, logFolder: context.settings.logFolder });
+
+  let sandboxId = todo.sandboxId ?? "";
+  let podIps = podIpsOf(observed);
+  if (todo.newSandbox) {
+    ({ sandboxId, podIps } = await newSandbox(context, pod, sandbox, signal));
+  }
+  const outcome = await startAll(context, pod, due, { observed: seen, sandboxId, sandbox, podIps, volumes, secrets }, memory, signal, todo.startInit);
+  const waits = [againMilliseconds, outcome.againMilliseconds].filter((wait) => wait !== undefined);
+  return { acted: true, ...(waits.length > 0 && { againMilliseconds: Math.min(...waits) }) };
+}
+
+const isIdle = ({ stopPod: stopping, newSandbox: making, stop, startInit, start, startEphemeral }: Plan): boolean =>
+  !stopping && !making && stop.length === 0 && !startInit && start.length === 0 && startEphemeral.length === 0;
+
+const nameParts = (pod: Pod) => ({ uid: uidOf(pod), name: nameOf(pod), namespace: namespaceOf(pod) });
+
+async function newSandbox(context: SyncContext, pod: Pod, config: Parameters<SyncContext["runtime"]["runPodSandbox"]>[0], signal: AbortSignal): Promise<{ readonly sandboxId: string; readonly podIps: readonly string[] }> {
+  try {
+    await mkdir(logFolderOf(pod, context.settings.logFolder), { recursive: true, mode: 0o755 });
+    const handler = pod.spec.runtimeClassName ? await context.runtimeHandler(pod.spec.runtimeClassName) : "";
+    const sandboxId = await context.runtime.runPodSandbox(config, handler, signal);
+    const observed = await context.view.observe(nameParts(pod), signal);
+    return { sandboxId, podIps: isHostNetwork(pod) ? context.node.hostIps() : podIpsOf(observed) };
+  } catch (error) {
+    signal.throwIfAborted();
+    const message = `Failed to create pod sandbox: ${wordsOf(error)}`;
+    context.events.event(referenceTo(pod), "Warning", "FailedCreatePodSandBox", message);
+    throw new SyncTrouble(message);
+  }
+}
+
+/** Which of the containers may start now, and how long the others must wait. */
+function dueNow(context: SyncContext, pod: Pod, observed: ObservedPod, wanted: readonly Container[], memory: PodMemory): { readonly due: readonly Container[]; readonly againMilliseconds?: number } {
+  const due: Container[] = [];
+  let again: number | undefined;
+  for (const container of wanted) {
+    const last = observed.containers.find(({ name, state }) => name === container.name && state === "exited");
+    if (!last) {
+      due.push(container);
+      continue;
+    }
+    const key = `${uidOf(pod)}/${container.name}/${containerHash(container)}`;
+    const endedAt = last.finishedAt ?? context.clock.now();
+    const wait = context.restarts.remaining(key, endedAt);
+    if (wait > 0) {
+      const message = `back-off ${formSeconds(context.restarts.delay(key))} restarting failed container=${container.name} pod=${longNameOf(pod)}`;
+      context.events.event(referenceTo(pod, container.name), "Warning", "BackOff", `Back-off restarting failed container ${container.name} in pod ${longNameOf(pod)}`);
+      memory.trouble.set(container.name, { reason: "CrashLoopBackOff", message });
+      again = Math.min(again ?? Infinity, wait);
+      continue;
+    }
+    context.restarts.note(key, endedAt);
+    due.push(container);
+  }
+  return { due, ...(again !== undefined && { againMilliseconds: again }) };
+}
+
+async function startAll(
+  context: SyncContext,
+  pod: Pod,
+  due: readonly Container[],
+  facts: Parameters<typeof startContainer>[3],
+  memory: PodMemory,
+  signal: AbortSignal,
+  init: Container | undefined,
+): Promise<{ readonly againMilliseconds?: number }> {
+  let again: number | undefined;
+  let troubled = false;
+  for (const container of due) {
+    const outcome = await startContainer(context, pod, container, facts, memory, signal);
+    await prune(context, facts.observed, container.name, signal);
+    if (outcome.started) {
+      memory.trouble.delete(container.name);
+      continue;
+    }
+    memory.trouble.set(container.name, { reason: outcome.reason, message: outcome.message });
+    if (outcome.againMilliseconds !== undefined) again = Math.min(again ?? Infinity, outcome.againMilliseconds);
+    else troubled = true;
+    if (container === init) break;
+  }
+  // What failed without a back-off of its own is tried again at the ordinary pace.
+  if (troubled) again = Math.min(again ?? Infinity, retryMilliseconds);
+  return again === undefined ? {} : { againMilliseconds: again };
+}
+
+const retryMilliseconds = 10_000;
+
+/** Of the ended containers of a name only the last is kept: its end and its log are what users ask for. */
+async function prune(context: SyncContext, before: ObservedPod, name: string, signal: AbortSignal): Promise<void> {
+  const ended = before.containers.filter((container) => container.name === name && container.state !== "running");
+  for (const { id } of ended.slice(1)) await context.runtime.removeContainer(id, signal);
+}
+
+/** Init containers run anew in a new sandbox: what they did in the old one does not count. */
+async function forgetInits(context: SyncContext, pod: Pod, observed: ObservedPod, signal: AbortSignal): Promise<void> {
+  const names = new Set(initContainersOf(pod).map(({ name }) => name));
+  for (const { id, name } of observed.containers) if (names.has(name)) await context.runtime.removeContainer(id, signal);
+}
+
+async function pullSecrets(context: SyncContext, pod: Pod): Promise<Secret[]> {
+  const found: Secret[] = [];
+  for (const { name } of pod.spec.imagePullSecrets ?? []) {
+    if (!name) continue;
+    try {
+      const secret = await context.objects.secret(namespaceOf(pod), name);
+      if (secret) {
+        found.push(secret);
+        continue;
+      }
+    } catch (error) {
+      context.log.verbose(2, "pull secret could not be read", { secret: name, error: (error as Error).message });
+    }
+    const message = `Unable to retrieve some image pull secrets (${name}); attempting to pull the image may not succeed.`;
+    context.events.event(referenceTo(pod), "Warning", "FailedToRetrieveImagePullSecret", message);
+  }
+  return found;
+}
