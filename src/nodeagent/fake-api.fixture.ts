@@ -15,6 +15,10 @@ export interface FakeApi {
 
 export function fakeApi(dialect: Dialect = dialects.orch): FakeApi {
   let version = 0;
+  const watchers = new Set<{ collection: string; push: (line: string | undefined) => void }>();
+  const tell = (type: string, path: string, object: unknown): void => {
+    for (const { collection, push } of watchers) if (path.startsWith(`${collection}/`)) push(`${JSON.stringify({ type, object })}\n`);
+  };
   const api: { -readonly [K in keyof FakeApi]: FakeApi[K] } = {
     client: undefined as never,
     asked: [],
@@ -25,7 +29,9 @@ export function fakeApi(dialect: Dialect = dialects.orch): FakeApi {
   const stored = (path: string, object: Record<string, unknown>): Record<string, unknown> => {
     const metadata = object["metadata"] as Record<string, unknown>;
     const kept = { ...object, metadata: { uid: `uid-${version}`, ...metadata, resourceVersion: String(++version) } };
+    const type = api.objects.has(path) ? "MODIFIED" : "ADDED";
     api.objects.set(path, kept);
+    tell(type, path, kept);
     return kept;
   };
   const plain = ({ method, path: target }: ClientRequest, body: unknown): { status: number; body: unknown } => {
@@ -38,20 +44,48 @@ export function fakeApi(dialect: Dialect = dialects.orch): FakeApi {
     }
     const at = path.replace(/\/status$/, "");
     const old = api.objects.get(at);
+    if (!old && method === "GET" && /\?.*limit=/.test(target)) {
+      const items = [...api.objects].filter(([key]) => key.startsWith(`${path}/`)).map(([, object]) => object);
+      return { status: 200, body: { metadata: { resourceVersion: String(version) }, items } };
+    }
     if (!old) return missing;
     if (method === "GET") return { status: 200, body: old };
     if (method === "DELETE") {
       api.objects.delete(at);
+      tell("DELETED", at, { ...old, metadata: { ...(old["metadata"] as object), resourceVersion: String(++version) } });
       return { status: 200, body: { kind: "Status", status: "Success" } };
     }
     return { status: 200, body: stored(at, method === "PUT" ? (body as Record<string, unknown>) : merged(old, body as Record<string, unknown>)) };
   };
+  async function* watched({ path, signal }: ClientRequest): AsyncGenerator<Uint8Array> {
+    const lines: string[] = [];
+    let wake: () => void = () => undefined;
+    const watcher = {
+      collection: path.split("?", 1)[0]!,
+      push: (line: string | undefined) => {
+        if (line) lines.push(line);
+        wake();
+      },
+    };
+    watchers.add(watcher);
+    signal?.addEventListener("abort", () => watcher.push(undefined), { once: true });
+    try {
+      while (!signal?.aborted) {
+        const line = lines.shift();
+        if (line) yield Buffer.from(line);
+        else await new Promise<void>((resolve) => (wake = resolve));
+      }
+    } finally {
+      watchers.delete(watcher);
+    }
+  }
   api.client = apiClient(
     {
       send: async (request) => {
         const body = request.body === undefined ? undefined : (JSON.parse(Buffer.from(request.body).toString()) as unknown);
         api.asked.push(`${request.method} ${request.path}`);
         api.bodies.push(body);
+        if (request.path.includes("watch=true")) return { status: 200, headers: {}, chunks: watched(request) };
         const answer = api.answer(request, body) ?? plain(request, body);
         if (answer instanceof Error) throw answer;
         await Promise.resolve();

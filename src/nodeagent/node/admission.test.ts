@@ -1,0 +1,90 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Pod, Taint } from "#api";
+import { dialects } from "#dialect";
+import { podAdmission } from "./admission.ts";
+
+const dialect = dialects.orch;
+const os = dialect.names.labels.os;
+type Spec = Record<string, unknown>;
+const pod = (spec: Spec = {}, metadata: object = {}): Pod => ({ metadata: { name: "p", ...metadata }, spec: { containers: [{ name: "c" }], ...spec } }) as unknown as Pod;
+const asking = (requests: Record<string, string>): Spec => ({ containers: [{ name: "c", resources: { requests } }] });
+const withPort = (hostPort: number, more: object = {}): Spec => ({ containers: [{ name: "c", ports: [{ containerPort: 80, hostPort, ...more }] }] });
+const affinity = (...terms: object[]): Spec => ({ affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } } } });
+const expression = (key: string, operator: string, ...values: string[]): object => ({ matchExpressions: [{ key, operator, ...(values.length > 0 && { values }) }] });
+const noExecute = { key: "gone", value: "yes", effect: "NoExecute" } as Taint;
+
+interface Around {
+  others?: Pod[];
+  taints?: Taint[];
+  unsafe?: string[];
+}
+const allocatable = { cpu: "2", memory: "1Gi", pods: "3", "ephemeral-storage": "1Gi", "hugepages-2Mi": "0", "example.com/gpu": "1" };
+
+const cases: [name: string, pod: Pod, reason: string | undefined, around?: Around][] = [
+  ["a plain pod may run", pod(), undefined],
+  ["too many pods", pod(), "OutOfpods", { others: [pod(), pod(), pod()] }],
+  ["as much cpu as there is fits", pod(asking({ cpu: "2" })), undefined],
+  ["more cpu than there is does not", pod(asking({ cpu: "2001m" })), "OutOfcpu"],
+  ["others use cpu too", pod(asking({ cpu: "1001m" })), "OutOfcpu", { others: [pod(asking({ cpu: "1" }))] }],
+  ["a greedy init container counts alone", pod({ ...asking({ cpu: "1" }), initContainers: [{ name: "i", resources: { requests: { cpu: "3" } } }] }), "OutOfcpu"],
+  ["the cost of running a pod counts", pod({ ...asking({ cpu: "1500m" }), overhead: { cpu: "600m" } }), "OutOfcpu"],
+  ["more memory than there is", pod(asking({ memory: "2Gi" })), "OutOfmemory"],
+  ["cpu is told before memory", pod(asking({ memory: "2Gi", cpu: "9" })), "OutOfcpu"],
+  ["hugepages that the node lacks", pod(asking({ "hugepages-2Mi": "4Mi" })), "OutOfhugepages-2Mi"],
+  ["local storage", pod(asking({ "ephemeral-storage": "2Gi" })), "OutOfephemeral-storage"],
+  ["an extended resource that the node knows", pod(asking({ "example.com/gpu": "2" })), "OutOfexample.com/gpu"],
+  ["an extended resource that the node does not know", pod(asking({ "example.com/other": "2" })), undefined],
+  ["a node selector that matches", pod({ nodeSelector: { zone: "a" } }), undefined],
+  ["a node selector that does not", pod({ nodeSelector: { zone: "b" } }), "NodeAffinity"],
+  ["the selector of the operating system", pod({ nodeSelector: { [os]: "linux" } }), undefined],
+  ["an affinity that matches", pod(affinity(expression("zone", "In", "a", "b"))), undefined],
+  ["one of several terms is enough", pod(affinity(expression("zone", "In", "x"), expression("disk", "DoesNotExist"))), undefined],
+  ["an affinity that does not match", pod(affinity(expression("zone", "NotIn", "a"))), "NodeAffinity"],
+  ["a greater number", pod(affinity(expression("cores", "Gt", "7"))), undefined],
+  ["a lesser number", pod(affinity(expression("cores", "Lt", "8"))), "NodeAffinity"],
+  ["an empty term matches nothing", pod(affinity({})), "NodeAffinity"],
+  ["no term matches nothing", pod(affinity()), "NodeAffinity"],
+  ["a field of the node", pod(affinity({ matchFields: [{ key: "metadata.name", operator: "In", values: ["n1"] }] })), undefined],
+  ["another node's name", pod({ nodeName: "n2" }), "NodeName"],
+  ["a host port that is free", pod(withPort(80)), undefined, { others: [pod(withPort(81))] }],
+  ["a host port that is taken", pod(withPort(80)), "NodePorts", { others: [pod(withPort(80))] }],
+  ["the same port of another protocol", pod(withPort(80)), undefined, { others: [pod(withPort(80, { protocol: "UDP" }))] }],
+  ["the same port of another address", pod(withPort(80, { hostIP: "10.0.0.1" })), undefined, { others: [pod(withPort(80, { hostIP: "10.0.0.2" }))] }],
+  ["one address against all", pod(withPort(80, { hostIP: "10.0.0.1" })), "NodePorts", { others: [pod(withPort(80))] }],
+  ["a taint that throws pods out", pod(), "TaintToleration", { taints: [noExecute] }],
+  ["a taint that only keeps the scheduler away", pod(), undefined, { taints: [{ ...noExecute, effect: "NoSchedule" } as Taint] }],
+  ["a tolerated taint", pod({ tolerations: [{ key: "gone", operator: "Exists" }] }), undefined, { taints: [noExecute] }],
+  ["a taint tolerated with another value", pod({ tolerations: [{ key: "gone", value: "no" }] }), "TaintToleration", { taints: [noExecute] }],
+  ["a static pod and a taint", pod({}, { annotations: { [dialect.names.annotations.configSource]: "file" } }), undefined, { taints: [noExecute] }],
+  ["a pod for another operating system", pod({ os: { name: "windows" } }), "PodOSNotSupported"],
+  ["a pod labelled for another operating system", pod({}, { labels: { [os]: "windows" } }), "PodOSSelectorNodeLabelDoesNotMatch"],
+  ["a safe sysctl", pod({ securityContext: { sysctls: [{ name: "net.ipv4.tcp_syncookies", value: "1" }] } }), undefined],
+  ["an unsafe sysctl", pod({ securityContext: { sysctls: [{ name: "kernel.msgmax", value: "1" }] } }), "SysctlForbidden"],
+  ["an unsafe sysctl that is allowed", pod({ securityContext: { sysctls: [{ name: "kernel/msgmax", value: "1" }] } }), undefined, { unsafe: ["kernel.msg*"] }],
+  ["a network sysctl in the host's network", pod({ hostNetwork: true, securityContext: { sysctls: [{ name: "net.ipv4.tcp_syncookies", value: "1" }] } }), "SysctlForbidden"],
+];
+for (const [name, asked, reason, { others = [], taints = [], unsafe = [] } = {}] of cases) {
+  test(`${name}: ${reason ?? "admitted"}`, () => {
+    const admission = podAdmission({
+      dialect,
+      nodeName: "n1",
+      labels: () => ({ zone: "a", cores: "8" }),
+      allocatable: () => allocatable,
+      taints: () => taints,
+      allowedUnsafeSysctls: unsafe,
+    });
+    const admitted = admission.admit(asked, others);
+    assert.equal(admitted.ok ? undefined : admitted.reason, reason);
+  });
+}
+
+test("messages say what is lacking", () => {
+  const admission = podAdmission({ dialect, nodeName: "n1", labels: () => ({}), allocatable: () => allocatable, taints: () => [], allowedUnsafeSysctls: [] });
+  assert.deepEqual(admission.admit(pod(asking({ cpu: "3" })), [pod(asking({ cpu: "500m" }))]), {
+    ok: false,
+    reason: "OutOfcpu",
+    message: "Node didn't have enough resource: cpu, requested: 3000, used: 500, capacity: 2000",
+  });
+  assert.deepEqual(admission.admit(pod({ nodeSelector: { a: "b" } }), []), { ok: false, reason: "NodeAffinity", message: "Predicate NodeAffinity failed" });
+});

@@ -1,0 +1,104 @@
+// Whether a pod may run here. The first thing that speaks against it is the reason that users see.
+import type { Pod, Taint, Toleration } from "#api";
+import type { Dialect } from "#dialect";
+import { containersOf, isHostNetwork, isStatic } from "../pod.ts";
+import type { Admitted, PodAdmission } from "../seams.ts";
+import { wantsNode } from "./affinity.ts";
+import { shortages } from "./fit.ts";
+
+export interface AdmissionOptions {
+  readonly dialect: Dialect;
+  readonly nodeName: string;
+  readonly labels: () => Readonly<Record<string, string>>;
+  readonly allocatable: () => Readonly<Record<string, string>>;
+  readonly taints: () => readonly Taint[];
+  readonly allowedUnsafeSysctls: readonly string[];
+  /** Whether the node lacks memory, so that pods without requests must stay away. */
+  readonly memoryPressure?: () => boolean;
+}
+
+const safeSysctls = [
+  "kernel.shm_rmid_forced",
+  "net.ipv4.ip_local_port_range",
+  "net.ipv4.tcp_syncookies",
+  "net.ipv4.ping_group_range",
+  "net.ipv4.ip_unprivileged_port_start",
+  "net.ipv4.ip_local_reserved_ports",
+];
+
+export function podAdmission(options: AdmissionOptions): PodAdmission {
+  const { dialect, nodeName } = options;
+  const allowed = [...safeSysctls, ...options.allowedUnsafeSysctls];
+  const no = (reason: string, message = `Predicate ${reason} failed`): Admitted => ({ ok: false, reason, message });
+  return {
+    admit: (pod, others) => {
+      const sysctl = sysctlProblem(pod, allowed);
+      if (sysctl) return no("SysctlForbidden", sysctl);
+      const labels = { ...options.labels(), [dialect.names.labels.os]: "linux" };
+      const lacking = shortages(pod, others, options.allocatable(), (name) => isExtended(name, dialect))[0];
+      if (lacking) {
+        const { resource, requested, used, capacity } = lacking;
+        return no(`OutOf${resource}`, `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`);
+      }
+      if (!wantsNode(pod, { name: nodeName, labels })) return no("NodeAffinity");
+      if (pod.spec.nodeName && pod.spec.nodeName !== nodeName) return no("NodeName");
+      if (portsCollide(pod, others)) return no("NodePorts");
+      if (!isStatic(pod, dialect) && options.taints().some((taint) => taint.effect === "NoExecute" && !(pod.spec.tolerations ?? []).some((one) => tolerates(one, taint)))) {
+        return no("TaintToleration");
+      }
+      const os = pod.metadata.labels?.[dialect.names.labels.os];
+      if (os !== undefined && os !== "linux") {
+        return no("PodOSSelectorNodeLabelDoesNotMatch", `Failed to admit pod as the \`${dialect.names.labels.os}\` label doesn't match node label`);
+      }
+      if (pod.spec.os?.name && pod.spec.os.name !== "linux") return no("PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS");
+      return { ok: true };
+    },
+  };
+}
+
+/** Extended resources are named under a domain that is not the product's own. */
+const isExtended = (name: string, dialect: Dialect): boolean =>
+  name.includes("/") && !name.split("/", 1)[0]!.endsWith(dialect.names.resources.nativePrefix.slice(0, -1)) && !name.startsWith("requests.");
+
+export function tolerates({ key, operator, value, effect }: Toleration, taint: Taint): boolean {
+  if (effect && effect !== taint.effect) return false;
+  if (key && key !== taint.key) return false;
+  if (operator === "Exists") return true;
+  return Boolean(key) && (value ?? "") === (taint.value ?? "");
+}
+
+function sysctlProblem(pod: Pod, allowed: readonly string[]): string | undefined {
+  const { sysctls = [] } = pod.spec.securityContext ?? {};
+  for (const { name: given } of sysctls) {
+    const name = given.includes("/") && !given.includes(".") ? given.replaceAll("/", ".") : given;
+    if (pod.spec.hostNetwork && name.startsWith("net.")) return `sysctl ${JSON.stringify(name)} not allowed with host net enabled`;
+    if (pod.spec.hostIPC && /^(kernel\.shm|kernel\.msg|kernel\.sem|fs\.mqueue\.)/.test(name)) return `sysctl ${JSON.stringify(name)} not allowed with host ipc enabled`;
+    const isAllowed = allowed.some((pattern) => (pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern.replaceAll("/", ".")));
+    if (!isAllowed) return `forbidden sysctl: ${JSON.stringify(name)} not allowlisted`;
+  }
+  return undefined;
+}
+
+interface HostPort {
+  readonly ip: string;
+  readonly protocol: string;
+  readonly port: number;
+}
+
+function hostPortsOf(pod: Pod): HostPort[] {
+  return containersOf(pod).flatMap(({ ports }) =>
+    (ports ?? []).flatMap(({ hostPort, containerPort, protocol, hostIP }) => {
+      const port = hostPort || (isHostNetwork(pod) ? containerPort : 0);
+      return port ? [{ ip: hostIP || "0.0.0.0", protocol: protocol || "TCP", port }] : [];
+    }),
+  );
+}
+
+const isEvery = (ip: string): boolean => ip === "0.0.0.0" || ip === "::";
+
+function portsCollide(pod: Pod, others: readonly Pod[]): boolean {
+  const wanted = hostPortsOf(pod);
+  if (wanted.length === 0) return false;
+  const taken = others.flatMap(hostPortsOf);
+  return wanted.some((a) => taken.some((b) => a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || isEvery(a.ip) || isEvery(b.ip))));
+}

@@ -1,0 +1,67 @@
+// What the node has, and what of it pods may use: all but what is reserved and what eviction keeps free.
+import { addQuantity, compareQuantity, formatQuantity, parseQuantity, quantityOf, quantityValue, type Quantity, subtractQuantity } from "#base";
+import type { Machine } from "../resources/machine.ts";
+
+export type Amounts = Readonly<Record<string, string>>;
+
+export interface CapacityRules {
+  readonly maxPods: number;
+  /** Zero is no limit. */
+  readonly podsPerCore: number;
+  /** Absent when local storage is not accounted for. */
+  readonly localStorageBytes?: number;
+}
+
+export function capacityOf(machine: Machine, rules: CapacityRules): Amounts {
+  const pods = rules.podsPerCore > 0 ? Math.min(rules.maxPods, rules.podsPerCore * machine.cpus) : rules.maxPods;
+  const amounts: Record<string, string> = {
+    cpu: formatQuantity(quantityOf(machine.cpus)),
+    memory: bytes(machine.memoryBytes),
+    pods: String(pods),
+  };
+  if (rules.localStorageBytes !== undefined) amounts["ephemeral-storage"] = bytes(rules.localStorageBytes);
+  for (const { pageBytes, count } of machine.hugepages) amounts[`hugepages-${bytes(pageBytes)}`] = bytes(pageBytes * count);
+  return amounts;
+}
+
+const bytes = (count: number): string => formatQuantity(quantityOf(count, 0, "BinarySI"));
+const nothing = quantityOf(0);
+
+/** The reserved amounts are added up; hard thresholds count for memory and local storage. */
+export function allocatableOf(capacity: Amounts, reserved: readonly Amounts[], hardThresholds: Amounts): Amounts {
+  const kept = [...reserved, thresholdAmounts(capacity, hardThresholds)];
+  const left = new Map<string, Quantity>();
+  for (const [name, amount] of Object.entries(capacity)) {
+    const taken = kept.reduce((sum, one) => (one[name] === undefined ? sum : addQuantity(sum, parseQuantity(one[name]))), nothing);
+    left.set(name, atLeastNothing(subtractQuantity(parseQuantity(amount), taken)));
+  }
+  const memory = left.get("memory");
+  if (memory) {
+    const pages = Object.entries(capacity).filter(([name]) => name.startsWith("hugepages-"));
+    left.set("memory", atLeastNothing(pages.reduce((sum, [, amount]) => subtractQuantity(sum, parseQuantity(amount)), memory)));
+  }
+  return Object.fromEntries([...left].map(([name, amount]) => [name, formatQuantity(amount)]));
+}
+
+const atLeastNothing = (amount: Quantity): Quantity => (compareQuantity(amount, nothing) < 0 ? { ...nothing, format: amount.format } : amount);
+
+const reservedBy: Readonly<Record<string, string>> = { "memory.available": "memory", "nodefs.available": "ephemeral-storage" };
+
+function thresholdAmounts(capacity: Amounts, thresholds: Amounts): Amounts {
+  const amounts: Record<string, string> = {};
+  for (const [signal, threshold] of Object.entries(thresholds)) {
+    const name = reservedBy[signal];
+    if (name === undefined || capacity[name] === undefined) continue;
+    const value = thresholdValue(threshold, quantityValue(parseQuantity(capacity[name])));
+    if (value !== undefined) amounts[name] = bytes(value);
+  }
+  return amounts;
+}
+
+/** A threshold of a whole; undefined where the signal is off. */
+export function thresholdValue(threshold: string, whole: number): number | undefined {
+  if (!threshold.endsWith("%")) return quantityValue(parseQuantity(threshold));
+  const percent = Number(threshold.slice(0, -1));
+  // The share is a single-precision number, as others round it.
+  return percent === 0 || percent === 100 ? undefined : Math.trunc(whole * Math.fround(percent / 100));
+}

@@ -1,0 +1,71 @@
+// The lease by which the cluster knows that the node lives: renewed every quarter of its time.
+import { Lease } from "#api";
+import { ApiError, type Clock, type Log, microTimeOfMillis } from "#base";
+import type { AnyObject, ApiClient, ResourceKind } from "#client";
+
+export interface NodeLeaseOptions {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly nodeName: string;
+  readonly seconds: number;
+  /** The uid of the registered node, when it is known. */
+  readonly nodeUid: () => string | undefined;
+}
+
+const leases: ResourceKind<typeof Lease> = { schema: Lease, plural: "leases", namespaced: true };
+const longestWaitMilliseconds = 7000;
+const triesPerRenewal = 5;
+
+type KnownLease = Lease & AnyObject;
+
+/** Keeps the lease until stopped. */
+export function nodeLease({ client, clock, log, nodeName, seconds, nodeUid }: NodeLeaseOptions): { stop(): void } {
+  const stopping = new AbortController();
+  const namespace = client.dialect.data.nodeLeaseNamespace;
+  const resource = client.of(leases);
+  let held: KnownLease | undefined;
+
+  void (async () => {
+    for (let failures = 0; !stopping.signal.aborted;) {
+      const startedAt = clock.now();
+      try {
+        await renew();
+        failures = 0;
+        await rest(Math.max(0, seconds * 250 - (clock.now() - startedAt)));
+      } catch (error) {
+        held = undefined;
+        failures++;
+        if (failures % triesPerRenewal === 1) log.warn("the node's lease could not be renewed", { error: (error as Error).message });
+        await rest(Math.min(longestWaitMilliseconds, 200 * 2 ** Math.min(failures - 1, 10)));
+      }
+    }
+  })();
+  return { stop: () => stopping.abort(new Error("stopped")) };
+
+  async function rest(milliseconds: number): Promise<void> {
+    await clock.sleep(milliseconds, stopping.signal).catch(() => undefined);
+  }
+
+  async function renew(): Promise<void> {
+    held ??= await resource.get(nodeName, { namespace }).catch((error: unknown) => {
+      if (error instanceof ApiError && error.code === 404) return undefined;
+      throw error;
+    });
+    const wanted = renewed(held);
+    held = held ? await resource.update(wanted, { namespace }) : await resource.create(wanted, { namespace });
+  }
+
+  function renewed(old: KnownLease | undefined): KnownLease {
+    const uid = nodeUid();
+    const owners = old?.metadata.ownerReferences ?? [];
+    return {
+      ...(old ?? {}),
+      metadata: {
+        ...(old?.metadata ?? { name: nodeName, namespace }),
+        ...(owners.length === 0 && uid !== undefined && { ownerReferences: [{ apiVersion: "v1", kind: "Node", name: nodeName, uid }] }),
+      },
+      spec: { ...old?.spec, holderIdentity: nodeName, leaseDurationSeconds: seconds, renewTime: microTimeOfMillis(clock.now()) },
+    } as KnownLease;
+  }
+}

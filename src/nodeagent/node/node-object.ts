@@ -1,0 +1,123 @@
+// The Node object as the agent writes it: first at registration, then its status again and again. Pure.
+import type { Node, NodeAddress, NodeStatus, Taint } from "#api";
+import type { Dialect } from "#dialect";
+import type { Machine } from "../resources/machine.ts";
+import type { Amounts } from "./capacity.ts";
+
+export interface NodeIdentity {
+  readonly dialect: Dialect;
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly taints: readonly Taint[];
+  readonly schedulable: boolean;
+  readonly providerId: string;
+  readonly controllerAttaches: boolean;
+  /** The port of the agent's server. */
+  readonly port: number;
+  /** Whether a cloud's controller finishes the node. */
+  readonly externalCloud: boolean;
+}
+
+export interface StatusFacts {
+  readonly machine: Machine;
+  readonly capacity: Amounts;
+  readonly allocatable: Amounts;
+  readonly addresses: readonly string[];
+  readonly hostname: string;
+  /** `name://version` of the container runtime. */
+  readonly runtimeVersion: string;
+  readonly agentVersion: string;
+  readonly images: NodeStatus["images"];
+}
+
+/** Labels that every node has, then those asked for. */
+export function nodeLabels({ dialect, labels }: NodeIdentity, { machine, hostname }: Pick<StatusFacts, "machine" | "hostname">): Record<string, string> {
+  const names = dialect.names.labels;
+  return {
+    [names.betaArch]: machine.architecture,
+    [names.betaOs]: "linux",
+    [names.arch]: machine.architecture,
+    [names.hostname]: hostname,
+    [names.os]: "linux",
+    ...labels,
+  };
+}
+
+export const nodeAnnotations = ({ dialect, controllerAttaches }: NodeIdentity): Record<string, string> =>
+  controllerAttaches ? { [dialect.names.annotations.controllerManagedAttach]: "true" } : {};
+
+/** The object to register, without conditions. */
+export function freshNode(identity: NodeIdentity, facts: StatusFacts): Pick<Node, "metadata" | "spec" | "status"> {
+  const { dialect, name, taints, schedulable, providerId } = identity;
+  const annotations = nodeAnnotations(identity);
+  const allTaints = [
+    ...taints,
+    ...(schedulable ? [] : [{ key: dialect.names.taints.unschedulable, effect: "NoSchedule" } as Taint]),
+    ...(identity.externalCloud ? [{ key: dialect.names.taints.uninitialized, value: "true", effect: "NoSchedule" } as Taint] : []),
+  ];
+  return {
+    metadata: { name, labels: nodeLabels(identity, facts), ...(Object.keys(annotations).length > 0 && { annotations }) } as Node["metadata"],
+    spec: {
+      ...(providerId && { providerID: providerId }),
+      ...(!schedulable && { unschedulable: true }),
+      ...(allTaints.length > 0 && { taints: distinct(allTaints) }),
+    },
+    status: statusParts(identity, facts),
+  };
+}
+
+const distinct = (taints: readonly Taint[]): Taint[] => taints.filter((taint, i) => taints.findIndex(({ key, effect }) => key === taint.key && effect === taint.effect) === i);
+
+/** Everything in the status but the conditions. */
+export function statusParts({ dialect, port }: Pick<NodeIdentity, "dialect" | "port">, facts: StatusFacts): Omit<NodeStatus, "conditions"> {
+  const { machine } = facts;
+  const addresses: NodeAddress[] = [...facts.addresses.map((address) => ({ type: "InternalIP", address })), { type: "Hostname", address: facts.hostname }];
+  const named = (name: string, value: unknown): object => ({ [dialect.spelling.field(name)]: value });
+  return {
+    capacity: { ...facts.capacity },
+    allocatable: { ...facts.allocatable },
+    addresses,
+    daemonEndpoints: named("nodeagentEndpoint", { Port: port }) as NodeStatus["daemonEndpoints"],
+    nodeInfo: {
+      machineID: machine.machineId,
+      systemUUID: machine.systemUuid,
+      bootID: machine.bootId,
+      kernelVersion: machine.kernelVersion,
+      osImage: machine.osImage,
+      containerRuntimeVersion: facts.runtimeVersion,
+      ...named("nodeagentVersion", facts.agentVersion),
+      ...named("orchProxyVersion", facts.agentVersion),
+      operatingSystem: "linux",
+      architecture: machine.architecture,
+    } as NodeStatus["nodeInfo"],
+    ...(facts.images && facts.images.length > 0 && { images: facts.images }),
+  };
+}
+
+/** A strategic patch from the status that stands to the one that should; undefined when they are the same. */
+export function statusPatch(standing: Partial<NodeStatus>, wanted: Partial<NodeStatus>): Record<string, unknown> | undefined {
+  const patch: Record<string, unknown> = {};
+  for (const key of ["daemonEndpoints", "nodeInfo", "images", "volumesInUse"] as const) {
+    if (wanted[key] !== undefined && !isSame(standing[key], wanted[key])) patch[key] = wanted[key];
+  }
+  for (const key of ["capacity", "allocatable"] as const) {
+    if (wanted[key] === undefined || isSame(standing[key], wanted[key])) continue;
+    const gone = Object.keys(standing[key] ?? {}).filter((name) => name.startsWith("hugepages-") && wanted[key]![name] === undefined);
+    patch[key] = { ...wanted[key], ...Object.fromEntries(gone.map((name) => [name, null])) };
+  }
+  // Addresses are merged by type, of which there may be two: only the whole list says what is meant.
+  if (wanted.addresses && !isSame(standing.addresses, wanted.addresses)) patch["addresses"] = [...wanted.addresses, { $patch: "replace" }];
+  if (wanted.conditions && !isSame(timeless(standing.conditions), timeless(wanted.conditions))) patch["conditions"] = wanted.conditions;
+  return Object.keys(patch).length > 0 ? patch : undefined;
+}
+
+const timeless = (conditions: NodeStatus["conditions"]): unknown => (conditions ?? []).map(({ lastHeartbeatTime: _, ...rest }) => rest);
+
+/** Whether everything that is wanted stands; maps may hold more, of others. */
+function isSame(standing: unknown, wanted: unknown): boolean {
+  if (typeof wanted !== "object" || wanted === null) return standing === wanted || (isAmount(standing) && isAmount(wanted) && String(standing) === String(wanted));
+  if (typeof standing !== "object" || standing === null) return false;
+  if (Array.isArray(wanted)) return Array.isArray(standing) && standing.length === wanted.length && wanted.every((item, i) => isSame(standing[i], item));
+  return Object.entries(wanted).every(([key, value]) => isSame((standing as Record<string, unknown>)[key], value));
+}
+const isAmount = (value: unknown): boolean => typeof value === "number" || typeof value === "string" || typeof value === "bigint";

@@ -1,0 +1,198 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { silentLog, virtualClock } from "#base";
+import { dialects } from "#dialect";
+import { fakeApi } from "../fake-api.fixture.ts";
+import { nodeLease } from "./lease.ts";
+import type { NodeHealth } from "./conditions.ts";
+import type { NodeIdentity, StatusFacts } from "./node-object.ts";
+import { nodeLife } from "./node.ts";
+
+const machine = {
+  cpus: 2,
+  memoryBytes: 1,
+  swapBytes: 0,
+  hugepages: [],
+  machineId: "m",
+  systemUuid: "s",
+  bootId: "b",
+  kernelVersion: "6",
+  osImage: "An OS",
+  architecture: "arm64",
+  maxPids: 9,
+  appArmor: false,
+};
+const facts: StatusFacts = {
+  machine,
+  capacity: { cpu: "2" },
+  allocatable: { cpu: "1" },
+  addresses: ["10.0.0.1"],
+  hostname: "n1",
+  runtimeVersion: "rt://1",
+  agentVersion: "v1",
+  images: [],
+};
+const health: NodeHealth = { memoryPressure: false, diskPressure: false, pidPressure: false, troubles: [] };
+
+function setUp(dialect = dialects.orch, changes: Partial<NodeIdentity> = {}) {
+  const clock = virtualClock(Date.UTC(2024, 0, 1));
+  const api = fakeApi(dialect);
+  const seen = { facts, health };
+  const events: string[] = [];
+  const identity: NodeIdentity = {
+    dialect,
+    name: "n1",
+    labels: { mine: "yes" },
+    taints: [],
+    schedulable: true,
+    providerId: "",
+    controllerAttaches: true,
+    port: 10250,
+    externalCloud: false,
+    ...changes,
+  };
+  const life = nodeLife({
+    client: api.client,
+    clock,
+    log: silentLog,
+    events: { event: (_, __, reason) => void events.push(reason) },
+    identity,
+    register: true,
+    updateMilliseconds: 10_000,
+    reportMilliseconds: 300_000,
+    observe: () => Promise.resolve({ ...seen }),
+  });
+  const settle = async (): Promise<void> => {
+    for (let i = 0; i < 60; i++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  const node = () => api.objects.get("/api/v1/nodes/n1") as never as { metadata: Record<string, never>; spec: object; status: Record<string, never> } | undefined;
+  const patches = (): number => api.asked.filter((line) => line.startsWith("PATCH") && line.includes("/status")).length;
+  return { clock, api, seen, events, life, settle, node, patches };
+}
+
+test("a node registers with labels, annotations and all of its status", async (t) => {
+  const { life, settle, node, events } = setUp();
+  t.after(() => life.stop());
+  await life.start();
+  await settle();
+  const { labels, annotations } = node()!.metadata as never as { labels: object; annotations: object };
+  const { orch } = dialects;
+  assert.deepEqual(labels, {
+    [orch.names.labels.betaArch]: "arm64",
+    [orch.names.labels.betaOs]: "linux",
+    [orch.names.labels.arch]: "arm64",
+    [orch.names.labels.hostname]: "n1",
+    [orch.names.labels.os]: "linux",
+    mine: "yes",
+  });
+  assert.deepEqual(annotations, { [orch.names.annotations.controllerManagedAttach]: "true" });
+  const status = node()!.status as never as { addresses: object; daemonEndpoints: object; conditions: { type: string }[] };
+  assert.deepEqual(status.addresses, [
+    { type: "InternalIP", address: "10.0.0.1" },
+    { type: "Hostname", address: "n1" },
+  ]);
+  assert.deepEqual(status.daemonEndpoints, { nodeagentEndpoint: { Port: 10250 } });
+  assert.equal(status.conditions.length, 4);
+  assert.deepEqual(events, ["Starting", "NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"]);
+  assert.deepEqual([life.hostIps(), life.allocatable(), life.labels()["mine"]], [["10.0.0.1"], { cpu: "1" }, "yes"]);
+});
+
+test("the other dialect's fields carry its names", async (t) => {
+  const { life, settle, node } = setUp(dialects.kubernetes);
+  t.after(() => life.stop());
+  await life.start();
+  await settle();
+  const { daemonEndpoints, nodeInfo } = node()!.status as never as { daemonEndpoints: object; nodeInfo: object };
+  const field = dialects.kubernetes.spelling.field;
+  assert.deepEqual(Object.keys(daemonEndpoints), [field("nodeagentEndpoint")]);
+  assert.ok(field("nodeagentVersion") in nodeInfo && field("orchProxyVersion") in nodeInfo);
+});
+
+test("taints and an unschedulable start are registered", async (t) => {
+  const taint = { key: "a", value: "b", effect: "NoExecute" };
+  const { life, settle, node } = setUp(dialects.orch, { taints: [taint], schedulable: false, providerId: "x://1" });
+  t.after(() => life.stop());
+  await life.start();
+  await settle();
+  assert.deepEqual(node()!.spec, { providerID: "x://1", unschedulable: true, taints: [taint, { key: dialects.orch.names.taints.unschedulable, effect: "NoSchedule" }] });
+});
+
+test("an unchanged status is told by the slow frequency, a changed one by the fast", async (t) => {
+  const { life, settle, clock, patches, seen, events, node } = setUp();
+  t.after(() => life.stop());
+  await life.start();
+  await settle();
+  const step = async (seconds: number): Promise<void> => {
+    for (let i = 0; i < seconds; i += 10) {
+      await clock.advance(10_500);
+      await settle();
+    }
+  };
+  const first = patches();
+  await step(250);
+  assert.equal(patches(), first);
+  await step(60);
+  assert.equal(patches(), first + 1, "told though nothing changed");
+  seen.health = { ...health, troubles: ["container runtime is down"] };
+  await step(20);
+  assert.equal(patches(), first + 2);
+  assert.equal(events.at(-1), "NodeNotReady");
+  seen.health = health;
+  life.statusSoon();
+  await settle();
+  assert.equal(events.at(-1), "NodeReady");
+  assert.equal((node()!.status as never as { conditions: { status: string }[] }).conditions.at(-1)!.status, "True");
+});
+
+test("a removed node is registered again", async (t) => {
+  const { life, settle, clock, api, node } = setUp();
+  t.after(() => life.stop());
+  await life.start();
+  await settle();
+  await api.client.request("DELETE", "/api/v1/nodes/n1");
+  assert.equal(node(), undefined);
+  await clock.advance(10_500);
+  await settle();
+  assert.ok(node(), "it is there again");
+});
+
+test("a node that was there keeps labels that others gave it, and gets the missing ones", async (t) => {
+  const { life, settle, api, node } = setUp();
+  t.after(() => life.stop());
+  await api.client.request("POST", "/api/v1/nodes", { metadata: { name: "n1", labels: { theirs: "1", mine: "no", [dialects.orch.names.labels.arch]: "wrong" } } });
+  await life.start();
+  await settle();
+  const labels = node()!.metadata["labels"] as unknown as Record<string, string>;
+  assert.deepEqual([labels["theirs"], labels["mine"], labels[dialects.orch.names.labels.arch]], ["1", "no", "arm64"]);
+});
+
+test("a reboot is an event", async (t) => {
+  const { life, settle, api, events } = setUp();
+  t.after(() => life.stop());
+  await api.client.request("POST", "/api/v1/nodes", { metadata: { name: "n1" }, status: { nodeInfo: { bootID: "older" } } });
+  await life.start();
+  await settle();
+  assert.ok(events.includes("Rebooted"));
+});
+
+test("the lease is made, owned by the node and renewed every quarter", async (t) => {
+  const clock = virtualClock(Date.UTC(2024, 0, 1));
+  const api = fakeApi();
+  const lease = nodeLease({ client: api.client, clock, log: silentLog, nodeName: "n1", seconds: 40, nodeUid: () => "u1" });
+  t.after(() => lease.stop());
+  const path = `/apis/coordination.${dialects.orch.wire.groupSuffix}/v1/namespaces/${dialects.orch.data.nodeLeaseNamespace}/leases/n1`;
+  const settle = async (): Promise<void> => {
+    for (let i = 0; i < 30; i++) await new Promise((resolve) => setImmediate(resolve));
+  };
+  await settle();
+  const held = () => api.objects.get(path) as never as { metadata: { ownerReferences: object }; spec: object };
+  assert.deepEqual(held().metadata.ownerReferences, [{ apiVersion: "v1", kind: "Node", name: "n1", uid: "u1" }]);
+  assert.deepEqual(held().spec, { holderIdentity: "n1", leaseDurationSeconds: 40, renewTime: "2024-01-01T00:00:00.000000Z" });
+  await clock.advance(10_000);
+  await settle();
+  assert.equal((held().spec as { renewTime: string }).renewTime, "2024-01-01T00:00:10.000000Z");
+  api.objects.delete(path);
+  await clock.advance(20_000);
+  await settle();
+  assert.ok(held(), "made again");
+});

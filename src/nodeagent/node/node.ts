@@ -1,0 +1,194 @@
+// The node's life in the cluster: registered once and again when someone removed it, its status worked out often and told when it changes.
+import { Node, type NodeStatus } from "#api";
+import { ApiError, type Clock, type Log } from "#base";
+import { type AnyObject, type ApiClient, type Informer, type ResourceKind, informer } from "#client";
+import type { EventRecorder, NodeFacts } from "../seams.ts";
+import { type NodeHealth, nextConditions } from "./conditions.ts";
+import { type NodeIdentity, type StatusFacts, freshNode, nodeAnnotations, nodeLabels, statusParts, statusPatch } from "./node-object.ts";
+
+export interface NodeLifeOptions {
+  /** Absent when the agent runs by itself. */
+  readonly client?: ApiClient;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventRecorder;
+  readonly identity: NodeIdentity;
+  /** Whether to make the Node object, or to wait for someone who does. */
+  readonly register: boolean;
+  readonly updateMilliseconds: number;
+  readonly reportMilliseconds: number;
+  /** Looks at the machine. */
+  readonly observe: () => Promise<{ readonly facts: StatusFacts; readonly health: NodeHealth }>;
+}
+
+export type KnownNode = Node & AnyObject;
+
+export interface NodeLife extends NodeFacts {
+  /** Looks at the machine for the first time, then lives until stopped. Rejects when the machine cannot be read. */
+  start(): Promise<void>;
+  /** The node as the API server has it; as it would be registered until then. */
+  node(): Pick<Node, "metadata" | "spec" | "status">;
+  /** Resolves once the API server has the node and it was seen. */
+  readonly registered: Promise<void>;
+  uid(): string | undefined;
+  /** Something changed that should be told soon. */
+  statusSoon(): void;
+  stop(): void;
+}
+
+const nodes: ResourceKind<typeof Node> = { schema: Node, plural: "nodes", namespaced: false };
+const longestRegistrationWait = 7000;
+const triesPerUpdate = 5;
+
+export function nodeLife(options: NodeLifeOptions): NodeLife {
+  const { client, clock, log, events, identity } = options;
+  const { name } = identity;
+  const reference = { kind: "Node", name, uid: name };
+  const stopping = new AbortController();
+  const registered = Promise.withResolvers<void>();
+  let last: { facts: StatusFacts; health: NodeHealth } | undefined;
+  let standing: KnownNode | undefined;
+  let follower: Informer<KnownNode> | undefined;
+  let toldAt = -Infinity;
+  let wake: () => void = () => undefined;
+
+  const facts = (): StatusFacts => {
+    if (!last) throw new Error("the node was not looked at yet");
+    return last.facts;
+  };
+  const node = (): Pick<Node, "metadata" | "spec" | "status"> => standing ?? freshNode(identity, facts());
+  return {
+    name,
+    registered: registered.promise,
+    hostIps: () => last?.facts.addresses ?? [],
+    allocatable: () => last?.facts.allocatable ?? {},
+    labels: () => node().metadata.labels ?? {},
+    node,
+    uid: () => standing?.metadata.uid,
+    statusSoon: () => wake(),
+    stop: () => stopping.abort(new Error("stopped")),
+    start: async () => {
+      last = await options.observe();
+      events.event(reference, "Normal", "Starting", `Starting ${identity.dialect.cli.agent}.`);
+      if (client) void live(client);
+    },
+  };
+
+  async function live(api: ApiClient): Promise<void> {
+    await present(api);
+    follower = informer<KnownNode>({
+      client: api.of(nodes),
+      scope: { fieldSelector: `metadata.name=${name}` },
+      clock,
+      signal: stopping.signal,
+      onEvent: (event) => {
+        if (event.type === "deleted") {
+          log.warn("the node was removed from the cluster", { node: name });
+          standing = undefined;
+          wake();
+        } else {
+          if (standing?.metadata.uid !== event.object.metadata.uid) toldAt = -Infinity;
+          standing = event.object;
+          registered.resolve();
+        }
+      },
+      onTrouble: (error) => log.verbose(2, "the node cannot be watched", { error: error.message }),
+    });
+    await Promise.race([follower.synced, rest(options.updateMilliseconds)]);
+    while (!stopping.signal.aborted) {
+      try {
+        await update(api);
+      } catch (error) {
+        log.error("the node's status could not be told", { node: name, error: (error as Error).message });
+      }
+      await rest(options.updateMilliseconds * (1 + 0.04 * Math.random()));
+    }
+  }
+
+  /** Waits, but not when something is to be told soon. */
+  async function rest(milliseconds: number): Promise<void> {
+    const early = new AbortController();
+    wake = () => early.abort();
+    await clock.sleep(milliseconds, AbortSignal.any([stopping.signal, early.signal])).catch(() => undefined);
+  }
+
+  /** Makes sure that the API server has the node, with its labels and annotations. */
+  async function present(api: ApiClient): Promise<void> {
+    for (let wait = 200; !stopping.signal.aborted; wait = Math.min(longestRegistrationWait, wait * 2)) {
+      try {
+        standing = await registration(api);
+        if (standing) {
+          registered.resolve();
+          return;
+        }
+      } catch (error) {
+        log.error("the node could not be registered", { node: name, error: (error as Error).message });
+      }
+      await clock.sleep(wait, stopping.signal).catch(() => undefined);
+    }
+  }
+
+  async function registration(api: ApiClient): Promise<KnownNode | undefined> {
+    const resource = api.of(nodes);
+    const found = await resource.get(name).catch((error: unknown) => {
+      if (error instanceof ApiError && error.code === 404) return undefined;
+      throw error;
+    });
+    if (!found) {
+      if (!options.register) return undefined;
+      last = await options.observe();
+      const fresh = freshNode(identity, last.facts);
+      const change = nextConditions([], last.health, clock.now(), identity.dialect);
+      const made = await resource.create({ ...fresh, status: { ...fresh.status, conditions: [...change.conditions] } } as KnownNode);
+      log.info("the node was registered", { node: name });
+      tellChanges(change.events);
+      return made;
+    }
+    return options.register ? await relabelled(api, found) : found;
+  }
+
+  /** Brings labels and annotations of a node that was there before up to date. */
+  async function relabelled(api: ApiClient, found: KnownNode): Promise<KnownNode> {
+    const defaults = nodeLabels({ ...identity, labels: {} }, facts());
+    const labels = Object.entries({ ...identity.labels, ...defaults }).filter(
+      ([key, value]) => found.metadata.labels?.[key] !== value && (key in defaults || found.metadata.labels?.[key] === undefined),
+    );
+    const wanted = nodeAnnotations(identity);
+    const attach = identity.dialect.names.annotations.controllerManagedAttach;
+    const patch: Record<string, unknown> = {};
+    if (labels.length > 0) patch["labels"] = Object.fromEntries(labels);
+    if (found.metadata.annotations?.[attach] !== wanted[attach]) patch["annotations"] = { [attach]: wanted[attach] ?? null };
+    return Object.keys(patch).length > 0 ? await api.of(nodes).patch(name, "strategic", { metadata: patch }) : found;
+  }
+
+  async function update(api: ApiClient): Promise<void> {
+    last = await options.observe();
+    if (!standing) await present(api);
+    for (let tries = 1; ; tries++) {
+      if (!standing || stopping.signal.aborted) return;
+      const { conditions, events: changes } = nextConditions(standing.status?.conditions ?? [], last.health, clock.now(), identity.dialect);
+      const wanted: Partial<NodeStatus> = { ...statusParts(identity, last.facts), conditions: [...conditions] };
+      if (identity.externalCloud && (standing.status?.addresses?.length ?? 0) > 0) delete wanted.addresses;
+      const patch = statusPatch(standing.status ?? {}, wanted);
+      if (!patch && clock.now() - toldAt < options.reportMilliseconds) return;
+      const bootBefore = standing.status?.nodeInfo?.bootID;
+      try {
+        standing = await api.of(nodes).patch(name, "strategic", { status: { ...patch, conditions } }, { subresource: "status" });
+        toldAt = clock.now();
+        const { bootId } = last.facts.machine;
+        if (bootBefore && bootBefore !== bootId) events.event(reference, "Warning", "Rebooted", `Node ${name} has been rebooted, boot id: ${bootId}`);
+        tellChanges(changes);
+        return;
+      } catch (error) {
+        if (error instanceof ApiError && error.code === 404) {
+          standing = undefined;
+          await present(api);
+        } else if (tries >= triesPerUpdate) throw error;
+      }
+    }
+  }
+
+  function tellChanges(reasons: readonly string[]): void {
+    for (const reason of reasons) events.event(reference, "Normal", reason, `Node ${name} status is now: ${reason}`);
+  }
+}

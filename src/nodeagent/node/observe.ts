@@ -1,0 +1,92 @@
+// Looks at the machine, its file systems and its runtime, and makes of it what the node's status says.
+import type { Clock, Log } from "#base";
+import type { ContainerRuntime } from "#cri";
+import { type Filesystem, type Machine, filesystemOf, momentOf, readMachine } from "../resources/machine.ts";
+import { type AddressSources, nodeAddresses } from "./addresses.ts";
+import { type Amounts, allocatableOf, capacityOf } from "./capacity.ts";
+import type { NodeHealth } from "./conditions.ts";
+import { imagesOf } from "./images.ts";
+import type { StatusFacts } from "./node-object.ts";
+import { pressureGauge } from "./pressure.ts";
+import type { RuntimeHealth } from "./runtime-health.ts";
+
+export interface ObserveOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly runtime: ContainerRuntime;
+  readonly runtimeHealth: RuntimeHealth;
+  readonly hostname: string;
+  readonly addresses: Pick<AddressSources, "given">;
+  readonly rootDirectory: string;
+  readonly agentVersion: string;
+  readonly maxPods: number;
+  readonly podsPerCore: number;
+  readonly reserved: readonly Amounts[];
+  readonly hardThresholds: Amounts;
+  /** Whether the hard thresholds lessen what pods may use. */
+  readonly reserveThresholds: boolean;
+  readonly pressureTransitionMilliseconds: number;
+  readonly localStorageIsolation: boolean;
+  readonly maxImages: number;
+  /** Troubles that others know of, such as a worker that hangs. */
+  readonly troubles?: () => readonly string[];
+  readonly machine?: () => Promise<Machine>;
+}
+
+/** Gives the function that node life asks again and again. The machine itself is read once. */
+export function nodeObserver(options: ObserveOptions): () => Promise<{ facts: StatusFacts; health: NodeHealth }> {
+  const { clock, log, runtime, runtimeHealth } = options;
+  const gauge = pressureGauge(options.hardThresholds, options.pressureTransitionMilliseconds);
+  let machine: Machine | undefined;
+  let images: StatusFacts["images"] = [];
+  return async () => {
+    machine ??= await (options.machine ?? readMachine)();
+    const disk = await filesystemOf(options.rootDirectory);
+    const { maxPods, podsPerCore } = options;
+    const capacity = capacityOf(machine, { maxPods, podsPerCore, ...(options.localStorageIsolation && { localStorageBytes: disk.capacityBytes }) });
+    try {
+      images = imagesOf(await runtime.listImages(), options.maxImages);
+    } catch (error) {
+      log.verbose(2, "images could not be listed", { error: (error as Error).message });
+    }
+    const version = runtimeHealth.version();
+    const facts: StatusFacts = {
+      machine,
+      capacity,
+      allocatable: allocatableOf(capacity, options.reserved, options.reserveThresholds ? options.hardThresholds : {}),
+      addresses: await nodeAddresses({ ...options.addresses, hostname: options.hostname }),
+      hostname: options.hostname,
+      runtimeVersion: version ? `${version.runtimeName}://${version.runtimeVersion}` : "",
+      agentVersion: options.agentVersion,
+      images,
+    };
+    const troubles = [...runtimeHealth.troubles(), ...(options.troubles?.() ?? [])];
+    const notes = machine.appArmor ? ["AppArmor enabled"] : [];
+    return { facts, health: { ...(await pressures(machine, disk)), troubles, notes } };
+  };
+
+  async function pressures(machine_: Machine, disk: Filesystem): Promise<Pick<NodeHealth, "memoryPressure" | "diskPressure" | "pidPressure">> {
+    const { availableMemoryBytes, processes } = await momentOf();
+    const images_ = await imageDisk(disk);
+    return gauge(
+      {
+        "memory.available": { available: availableMemoryBytes, capacity: machine_.memoryBytes },
+        "nodefs.available": { available: disk.availableBytes, capacity: disk.capacityBytes },
+        "nodefs.inodesFree": { available: disk.inodesFree, capacity: disk.inodes },
+        "imagefs.available": { available: images_.availableBytes, capacity: images_.capacityBytes },
+        "imagefs.inodesFree": { available: images_.inodesFree, capacity: images_.inodes },
+        "pid.available": { available: machine_.maxPids - processes, capacity: machine_.maxPids },
+      },
+      clock.now(),
+    );
+  }
+
+  async function imageDisk(fallback: Filesystem): Promise<Filesystem> {
+    try {
+      const mountpoint = (await runtime.imageFsInfo())[0]?.fsId?.mountpoint;
+      return mountpoint ? await filesystemOf(mountpoint) : fallback;
+    } catch {
+      return fallback;
+    }
+  }
+}

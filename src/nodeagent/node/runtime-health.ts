@@ -1,0 +1,61 @@
+// Whether the container runtime is up and its network ready, asked again and again.
+import type { Clock, Log } from "#base";
+import type { ContainerRuntime, VersionResponse } from "#cri";
+
+export interface RuntimeHealth {
+  /** Why pods cannot run because of the runtime; empty when they can. */
+  troubles(): readonly string[];
+  /** What the runtime called itself last. */
+  version(): Pick<VersionResponse, "runtimeName" | "runtimeVersion"> | undefined;
+  /** Asks now; never rejects. */
+  check(): Promise<void>;
+  stop(): void;
+}
+
+export interface RuntimeHealthOptions {
+  readonly runtime: ContainerRuntime;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Told when the troubles are other than before. */
+  readonly onChange: () => void;
+}
+
+const checkMilliseconds = 5000;
+/** A runtime that did not answer well for this long is down. */
+const patienceMilliseconds = 30_000;
+
+export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOptions): RuntimeHealth {
+  const stopping = new AbortController();
+  let version: VersionResponse | undefined;
+  let lastGoodAt: number | undefined;
+  let runtimeTrouble = "container runtime status check may not have completed yet";
+  let networkTrouble = "";
+  const troubles = (): string[] => [runtimeTrouble, networkTrouble].filter((text) => text !== "");
+  const check = async (): Promise<void> => {
+    const before = troubles().join();
+    try {
+      const { conditions } = await runtime.status(false, stopping.signal);
+      version ??= await runtime.version(stopping.signal);
+      const conditionOf = (type: string) => conditions.find((condition) => condition.type === type);
+      const [ready, network] = [conditionOf("RuntimeReady"), conditionOf("NetworkReady")];
+      networkTrouble = network?.status ? "" : `container runtime network not ready: NetworkReady=false reason:${network?.reason ?? ""} message:${network?.message ?? ""}`;
+      if (!ready?.status) throw new Error(`container runtime not ready: RuntimeReady=false reason:${ready?.reason ?? ""} message:${ready?.message ?? ""}`);
+      lastGoodAt = clock.now();
+      runtimeTrouble = "";
+    } catch (error) {
+      if (stopping.signal.aborted) return;
+      // A restarted runtime may be another one.
+      version = undefined;
+      if (lastGoodAt === undefined || clock.now() - lastGoodAt > patienceMilliseconds) runtimeTrouble = "container runtime is down";
+      log.warn("the container runtime does not answer well", { error: (error as Error).message });
+    }
+    if (troubles().join() !== before) onChange();
+  };
+  void (async () => {
+    while (!stopping.signal.aborted) {
+      await check();
+      await clock.sleep(checkMilliseconds, stopping.signal).catch(() => undefined);
+    }
+  })();
+  return { troubles, version: () => version, check, stop: () => stopping.abort(new Error("stopped")) };
+}

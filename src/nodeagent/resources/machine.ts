@@ -1,0 +1,101 @@
+// The machine as the kernel tells it: what it has and who it is.
+import { readFile, readdir, statfs } from "node:fs/promises";
+import { availableParallelism, cpus } from "node:os";
+import { join } from "node:path";
+
+export interface Hugepages {
+  /** As the kernel writes it in control groups: `2MB`. */
+  readonly size: string;
+  readonly pageBytes: number;
+  readonly count: number;
+}
+
+export interface Machine {
+  readonly cpus: number;
+  readonly memoryBytes: number;
+  readonly swapBytes: number;
+  readonly hugepages: readonly Hugepages[];
+  readonly machineId: string;
+  readonly systemUuid: string;
+  readonly bootId: string;
+  readonly kernelVersion: string;
+  readonly osImage: string;
+  readonly architecture: string;
+  /** How many processes and threads the kernel can number. */
+  readonly maxPids: number;
+  readonly appArmor: boolean;
+}
+
+const architectures: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
+
+/** Reads the machine below `root`; what cannot be read is empty, as on machines that lack it. */
+export async function readMachine(root = "/"): Promise<Machine> {
+  const text = async (path: string): Promise<string> => (await readFile(join(root, path), "utf8").catch(() => "")).trim();
+  const first = async (...paths: readonly string[]): Promise<string> => {
+    for (const path of paths) {
+      const found = await text(path);
+      if (found) return found;
+    }
+    return "";
+  };
+  const memory = await text("proc/meminfo");
+  const kilobytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(memory)?.[1] ?? 0) * 1024;
+  const machineId = await first("etc/machine-id", "var/lib/dbus/machine-id");
+  return {
+    cpus: cpus().length || availableParallelism(),
+    memoryBytes: kilobytes("MemTotal"),
+    swapBytes: kilobytes("SwapTotal"),
+    hugepages: await hugepagesBelow(root),
+    machineId,
+    systemUuid: (await first("sys/class/dmi/id/product_uuid", "proc/device-tree/system-id", "proc/device-tree/vm,uuid", "etc/machine-id")).replaceAll("\0", "") || machineId,
+    bootId: await text("proc/sys/kernel/random/boot_id"),
+    kernelVersion: await text("proc/sys/kernel/osrelease"),
+    osImage: prettyName(await first("etc/os-release", "usr/lib/os-release")),
+    architecture: architectures[process.arch] ?? process.arch,
+    maxPids: Math.min(Number((await text("proc/sys/kernel/pid_max")) || Infinity), Number((await text("proc/sys/kernel/threads-max")) || Infinity)),
+    appArmor: (await text("sys/module/apparmor/parameters/enabled")) === "Y",
+  };
+}
+
+const prettyName = (osRelease: string): string => /^PRETTY_NAME=["']?(.*?)["']?$/m.exec(osRelease)?.[1] ?? "Linux";
+
+async function hugepagesBelow(root: string): Promise<Hugepages[]> {
+  const folder = join(root, "sys/kernel/mm/hugepages");
+  const names = await readdir(folder).catch(() => []);
+  const found: Hugepages[] = [];
+  for (const name of names) {
+    const kilobytes = Number(/^hugepages-(\d+)kB$/.exec(name)?.[1] ?? 0);
+    if (kilobytes === 0) continue;
+    const count = Number(await readFile(join(folder, name, "nr_hugepages"), "utf8").catch(() => "0"));
+    found.push({ size: kernelSize(kilobytes), pageBytes: kilobytes * 1024, count });
+  }
+  return found.toSorted((a, b) => b.pageBytes - a.pageBytes);
+}
+
+function kernelSize(kilobytes: number): string {
+  if (kilobytes >= 1024 * 1024) return `${kilobytes / 1024 / 1024}GB`;
+  return kilobytes >= 1024 ? `${kilobytes / 1024}MB` : `${kilobytes}KB`;
+}
+
+export interface Filesystem {
+  readonly capacityBytes: number;
+  readonly availableBytes: number;
+  readonly inodes: number;
+  readonly inodesFree: number;
+}
+
+/** The file system that holds a path. */
+export async function filesystemOf(path: string): Promise<Filesystem> {
+  const { bsize, blocks, bavail, files, ffree } = await statfs(path);
+  return { capacityBytes: bsize * blocks, availableBytes: bsize * bavail, inodes: files, inodesFree: ffree };
+}
+
+/** Bytes that could be had without swapping, and processes that run. */
+export async function momentOf(root = "/"): Promise<{ readonly availableMemoryBytes: number; readonly processes: number }> {
+  const memory = await readFile(join(root, "proc/meminfo"), "utf8");
+  const load = await readFile(join(root, "proc/loadavg"), "utf8");
+  return {
+    availableMemoryBytes: Number(/^MemAvailable:\s+(\d+) kB$/m.exec(memory)?.[1] ?? 0) * 1024,
+    processes: Number(/\/(\d+) /.exec(load)?.[1] ?? 0),
+  };
+}
