@@ -1,0 +1,209 @@
+// Control groups of both versions behind one small door: make, limit, list, empty, remove. A controller that the kernel lacks is told once and
+// then done without.
+import { mkdir, readFile, readdir, rmdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Log } from "#base";
+
+/** Where the controllers live. In version 2 there is one tree for all of them. */
+export type CgroupMounts =
+  | { readonly version: 1; readonly controllers: ReadonlyMap<string, string> }
+  | { readonly version: 2; readonly path: string; readonly controllers: ReadonlySet<string> }
+  | { readonly version: 0 };
+
+export interface CgroupLimits {
+  readonly cpuShares?: number;
+  /** Microseconds of each period; a negative value is no limit. */
+  readonly cpuQuota?: number;
+  readonly cpuPeriod?: number;
+  readonly memoryBytes?: number;
+  readonly pids?: number;
+  /** By the kernel's name of the page size, such as 2MB. */
+  readonly hugepages?: Readonly<Record<string, number>>;
+}
+
+export interface CgroupTree {
+  readonly mounts: CgroupMounts;
+  /** Makes the group, and those above it, everywhere; safe to repeat. */
+  make(name: string): Promise<void>;
+  limit(name: string, limits: CgroupLimits): Promise<void>;
+  /** Names of the groups right below. */
+  below(name: string): Promise<ReadonlySet<string>>;
+  /** Processes in the group and below it. */
+  processes(name: string): Promise<ReadonlySet<number>>;
+  /** Removes the group and everything below it; false while something in it lives. */
+  remove(name: string): Promise<boolean>;
+  /** One file of the group, undefined where there is none. */
+  read(name: string, controller: string, file: string): Promise<string | undefined>;
+  exists(name: string): Promise<boolean>;
+}
+
+/** Reads the mounts of control groups from the text of /proc/self/mounts; the second version counts only where it is alone. */
+export async function findCgroups(mountsText?: string): Promise<CgroupMounts> {
+  const text = mountsText ?? (await readFile("/proc/self/mounts", "utf8"));
+  const controllers = new Map<string, string>();
+  let unified: string | undefined;
+  for (const line of text.split("\n")) {
+    const [, path = "", type, options = ""] = line.split(" ");
+    if (type === "cgroup2") unified ??= path;
+    if (type !== "cgroup") continue;
+    for (const option of options.split(",")) {
+      const name = option.startsWith("name=") ? option : knownControllers.has(option) ? option : undefined;
+      if (name !== undefined && !controllers.has(name)) controllers.set(name, path);
+    }
+  }
+  if (controllers.has("memory") || controllers.has("cpu") || (controllers.size > 1 && !unified)) return { version: 1, controllers };
+  if (unified === undefined) return { version: 0 };
+  const available = (await readFile(join(unified, "cgroup.controllers"), "utf8").catch(() => "")).trim();
+  return { version: 2, path: unified, controllers: new Set(available === "" ? [] : available.split(" ")) };
+}
+
+const knownControllers = new Set(["cpu", "cpuacct", "cpuset", "memory", "devices", "freezer", "blkio", "pids", "hugetlb", "perf_event", "net_cls", "net_prio", "rdma", "misc"]);
+
+export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
+  const warned = new Set<string>();
+  const lacks = (controller: string, why: string): void => {
+    if (warned.has(controller)) return;
+    warned.add(controller);
+    log.warn("a control group controller cannot be used; its limits are not enforced", { controller, why });
+  };
+  if (mounts.version === 0) lacks("all", "no control groups are mounted");
+  const roots = mounts.version === 1 ? [...new Set(mounts.controllers.values())] : mounts.version === 2 ? [mounts.path] : [];
+  const rootOf = (controller: string): string | undefined => {
+    if (mounts.version === 1) return mounts.controllers.get(controller);
+    return mounts.version === 2 && (mounts.controllers.has(controller) || controller === "") ? mounts.path : undefined;
+  };
+  const put = async (name: string, controller: string, file: string, value: string): Promise<void> => {
+    const root = rootOf(controller);
+    if (root === undefined) {
+      lacks(controller, "it is not mounted");
+      return;
+    }
+    try {
+      await writeFile(join(root, name, file), value);
+    } catch (error) {
+      const { code } = error as { code?: string };
+      if (code !== "EACCES" && code !== "ENOENT" && code !== "EPERM" && code !== "EROFS") throw error;
+      lacks(`${controller} (${file})`, code);
+    }
+  };
+  return {
+    mounts,
+    make: async (name) => {
+      for (const root of roots) {
+        if (mounts.version === 2) await enableBelow(root, name, mounts.controllers);
+        await mkdir(join(root, name), { recursive: true });
+        if (mounts.version === 1 && mounts.controllers.get("cpuset") === root) await inheritCpus(root, name);
+      }
+    },
+    limit: async (name, limits) => {
+      for (const [controller, file, value] of mounts.version === 2 ? unifiedFiles(limits) : separateFiles(limits)) await put(name, controller, file, value);
+    },
+    below: async (name) => {
+      const names = new Set<string>();
+      for (const root of roots) for (const child of await childrenOf(join(root, name))) names.add(child);
+      return names;
+    },
+    processes: async (name) => {
+      const pids = new Set<number>();
+      for (const root of roots) await collectProcesses(join(root, name), pids);
+      return pids;
+    },
+    remove: async (name) => {
+      let gone = true;
+      for (const root of roots) gone = (await removeTree(join(root, name))) && gone;
+      return gone;
+    },
+    read: async (name, controller, file) => {
+      const root = rootOf(controller);
+      return root === undefined ? undefined : await readFile(join(root, name, file), "utf8").catch(() => undefined);
+    },
+    exists: async (name) => {
+      for (const root of roots) {
+        if (
+          !(await readdir(join(root, name)).then(
+            () => true,
+            () => false,
+          ))
+        )
+          return false;
+      }
+      return true;
+    },
+  };
+}
+
+type Setting = readonly [controller: string, file: string, value: string];
+
+function separateFiles({ cpuShares, cpuQuota, cpuPeriod, memoryBytes, pids, hugepages }: CgroupLimits): Setting[] {
+  const settings: Setting[] = [];
+  if (cpuShares !== undefined) settings.push(["cpu", "cpu.shares", String(cpuShares)]);
+  if (cpuPeriod !== undefined) settings.push(["cpu", "cpu.cfs_period_us", String(cpuPeriod)]);
+  if (cpuQuota !== undefined) settings.push(["cpu", "cpu.cfs_quota_us", String(cpuQuota > 0 ? cpuQuota : -1)]);
+  if (memoryBytes !== undefined) settings.push(["memory", "memory.limit_in_bytes", String(memoryBytes)]);
+  if (pids !== undefined) settings.push(["pids", "pids.max", String(pids)]);
+  for (const [size, bytes] of Object.entries(hugepages ?? {})) settings.push(["hugetlb", `hugetlb.${size}.limit_in_bytes`, String(bytes)]);
+  return settings;
+}
+
+function unifiedFiles({ cpuShares, cpuQuota, cpuPeriod, memoryBytes, pids, hugepages }: CgroupLimits): Setting[] {
+  const settings: Setting[] = [];
+  if (cpuShares !== undefined) settings.push(["cpu", "cpu.weight", String(weightOf(cpuShares))]);
+  if (cpuQuota !== undefined) settings.push(["cpu", "cpu.max", `${cpuQuota > 0 ? cpuQuota : "max"} ${cpuPeriod ?? 100_000}`]);
+  if (memoryBytes !== undefined) settings.push(["memory", "memory.max", String(memoryBytes)]);
+  if (pids !== undefined) settings.push(["pids", "pids.max", String(pids)]);
+  for (const [size, bytes] of Object.entries(hugepages ?? {})) settings.push(["hugetlb", `hugetlb.${size}.max`, String(bytes)]);
+  return settings;
+}
+
+/** Shares run from 2 to 262144, weights from 1 to 10000. */
+export const weightOf = (shares: number): number => Math.trunc(1 + ((shares - 2) * 9999) / 262_142);
+
+/** A group hands down only the controllers that it was told to. */
+async function enableBelow(root: string, name: string, controllers: ReadonlySet<string>): Promise<void> {
+  const parts = name.split("/").filter((part) => part !== "");
+  for (let i = 0; i < parts.length; i++) {
+    const parent = join(root, ...parts.slice(0, i));
+    await mkdir(parent, { recursive: true });
+    const enabled = new Set((await readFile(join(parent, "cgroup.subtree_control"), "utf8").catch(() => "")).trim().split(/\s+/));
+    for (const controller of controllers) {
+      if (!enabled.has(controller)) await writeFile(join(parent, "cgroup.subtree_control"), `+${controller}`).catch(() => undefined);
+    }
+  }
+}
+
+/** A new group of the first version has no processors and no memory nodes until it is given those of its parent. */
+async function inheritCpus(root: string, name: string): Promise<void> {
+  const folder = join(root, name);
+  if (folder === root) return;
+  const parent = dirname(name);
+  if (parent !== "/" && parent !== ".") await inheritCpus(root, parent);
+  for (const file of ["cpuset.cpus", "cpuset.mems"]) {
+    const own = await readFile(join(folder, file), "utf8").catch(() => undefined);
+    if (own !== undefined && own.trim() === "") {
+      const given = (await readFile(join(root, parent, file), "utf8").catch(() => "")).trim();
+      if (given !== "") await writeFile(join(folder, file), given).catch(() => undefined);
+    }
+  }
+}
+
+async function childrenOf(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+}
+
+async function collectProcesses(folder: string, into: Set<number>): Promise<void> {
+  const text = await readFile(join(folder, "cgroup.procs"), "utf8").catch(() => "");
+  for (const line of text.split("\n")) if (line !== "") into.add(Number(line));
+  for (const child of await childrenOf(folder)) await collectProcesses(join(folder, child), into);
+}
+
+/** Groups hold files that cannot be removed, so only folders are; from the bottom up. */
+async function removeTree(folder: string): Promise<boolean> {
+  for (const child of await childrenOf(folder)) if (!(await removeTree(join(folder, child)))) return false;
+  try {
+    await rmdir(folder);
+    return true;
+  } catch (error) {
+    return (error as { code?: string }).code === "ENOENT";
+  }
+}

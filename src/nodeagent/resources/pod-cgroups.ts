@@ -1,0 +1,158 @@
+// The control groups of pods: one each, below the group of their class, with what they may use together.
+import { kill } from "node:process";
+import type { Pod } from "#api";
+import { type Clock, type Log, parseQuantity, quantityMilliValue, quantityValue } from "#base";
+import { type CpuSettings, quotaOf, sharesOf } from "../plan/amounts.ts";
+import { type QosClass, qosClass } from "../plan/qos.ts";
+import { containersOf, initContainersOf, uidOf } from "../pod.ts";
+import type { PodCgroups } from "../seams.ts";
+import { type CgroupNaming, classCgroup, podCgroup, podsCgroup, uidOfGroup } from "./cgroup-names.ts";
+import type { CgroupLimits, CgroupTree } from "./cgroup-tree.ts";
+
+export interface PodCgroupsOptions {
+  readonly tree: CgroupTree;
+  readonly naming: CgroupNaming;
+  readonly cpu: CpuSettings;
+  /** Zero or less is no limit. */
+  readonly pidsPerPod: number;
+  /** Whether there is a group per class and per pod at all. */
+  readonly perPod: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface RunningPodCgroups extends PodCgroups {
+  /** Makes the groups of all pods and of the classes, and holds all pods together to these amounts; undefined only makes them. */
+  prepare(amounts: Readonly<Record<string, string>> | undefined): Promise<void>;
+  /** The group of one pod, with the leading slash. */
+  nameOf(pod: Pod): string;
+  readonly podsGroup: string;
+}
+
+const classes: readonly QosClass[] = ["Guaranteed", "Burstable", "BestEffort"];
+const removalTries = 10;
+const removalPauseMilliseconds = 50;
+
+export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
+  const { tree, naming, cpu, clock, log } = options;
+  const made = new Map<string, { readonly quality: QosClass; readonly milliCpu: number }>();
+  const nameOf = (pod: Pod): string => (options.perPod ? podCgroup(naming, qosClass(pod), uidOf(pod)) : naming.root);
+  return {
+    podsGroup: podsCgroup(naming),
+    nameOf,
+    prepare: async (amounts) => {
+      if (!options.perPod) return;
+      await tree.make(podsCgroup(naming));
+      if (amounts) await tree.limit(podsCgroup(naming), nodeLimits(amounts));
+      for (const quality of ["Burstable", "BestEffort"] as const) {
+        await tree.make(classCgroup(naming, quality));
+        await tree.limit(classCgroup(naming, quality), { cpuShares: sharesOf(0) });
+      }
+    },
+    ensure: async (pod) => {
+      const name = nameOf(pod);
+      if (!options.perPod || made.has(uidOf(pod))) return name;
+      await tree.make(name);
+      const limits = podLimits(pod, cpu);
+      await tree.limit(name, { ...limits, ...(options.pidsPerPod > 0 && { pids: options.pidsPerPod }) });
+      made.set(uidOf(pod), { quality: qosClass(pod), milliCpu: requestedMilliCpu(pod) });
+      await shareOut();
+      return name;
+    },
+    release: async (uid) => {
+      if (!options.perPod) return;
+      for (const quality of classes) await remove(podCgroup(naming, quality, uid));
+      if (made.delete(uid)) await shareOut();
+    },
+    podUids: async () => {
+      const uids = new Set<string>();
+      if (!options.perPod) return uids;
+      for (const quality of classes) {
+        for (const last of await tree.below(classCgroup(naming, quality))) {
+          const uid = uidOfGroup(naming, last);
+          if (uid !== undefined) uids.add(uid);
+        }
+      }
+      return uids;
+    },
+  };
+
+  /** Burstable pods together weigh as much as they asked for. */
+  async function shareOut(): Promise<void> {
+    const milliCpu = [...made.values()].reduce((sum, pod) => sum + (pod.quality === "Burstable" ? pod.milliCpu : 0), 0);
+    await tree.limit(classCgroup(naming, "Burstable"), { cpuShares: sharesOf(milliCpu) });
+  }
+
+  async function remove(name: string): Promise<void> {
+    for (let tries = 0; tries < removalTries; tries++) {
+      if (await tree.remove(name)) return;
+      for (const pid of await tree.processes(name)) end(pid);
+      await clock.sleep(removalPauseMilliseconds * (tries + 1));
+    }
+    log.warn("a control group could not be removed yet", { group: name });
+    throw new Error(`the control group ${name} could not be removed: something in it does not end`);
+  }
+}
+
+function end(pid: number): void {
+  if (pid <= 1 || pid === process.pid) return;
+  try {
+    kill(pid, "SIGKILL");
+  } catch {
+    // It ended by itself.
+  }
+}
+
+const milli = (amount: string | undefined): number => (amount === undefined ? 0 : quantityMilliValue(parseQuantity(amount)));
+const whole = (amount: string | undefined): number => (amount === undefined ? 0 : quantityValue(parseQuantity(amount)));
+
+/** What the kernel holds one pod to. A limit counts only where every container has one. */
+export function podLimits(pod: Pod, cpu: CpuSettings): CgroupLimits {
+  const quality = qosClass(pod);
+  const hugepages = hugepagesOf(pod);
+  const pages = Object.keys(hugepages).length > 0 ? { hugepages } : {};
+  if (quality === "BestEffort") return { cpuShares: sharesOf(0), ...pages };
+  const every = [...containersOf(pod), ...initContainersOf(pod)];
+  const limitsCpu = every.every(({ resources }) => milli(resources?.limits?.["cpu"]) > 0);
+  const limitsMemory = every.every(({ resources }) => whole(resources?.limits?.["memory"]) > 0);
+  const cpuLimit = total(pod, "limits", "cpu", milli);
+  return {
+    cpuShares: sharesOf(requestedMilliCpu(pod)),
+    ...(limitsCpu && { cpuPeriod: cpu.periodMicroseconds, cpuQuota: cpu.quota ? quotaOf(cpuLimit, cpu.periodMicroseconds) : -1 }),
+    ...(limitsMemory && { memoryBytes: total(pod, "limits", "memory", whole) }),
+    ...pages,
+  };
+}
+
+const requestedMilliCpu = (pod: Pod): number => total(pod, "requests", "cpu", milli);
+
+/** Containers together or the greatest init container, and the cost of running the pod where it has an amount to add to. */
+function total(pod: Pod, kind: "requests" | "limits", name: string, read: (amount: string | undefined) => number): number {
+  const own = Math.max(
+    containersOf(pod).reduce((sum, { resources }) => sum + read(resources?.[kind]?.[name]), 0),
+    ...initContainersOf(pod).map(({ resources }) => read(resources?.[kind]?.[name])),
+  );
+  return kind === "requests" || own > 0 ? own + read(pod.spec.overhead?.[name]) : own;
+}
+
+function hugepagesOf(pod: Pod): Record<string, number> {
+  const names = new Set(containersOf(pod).flatMap(({ resources }) => Object.keys(resources?.requests ?? {}).filter((name) => name.startsWith("hugepages-"))));
+  return Object.fromEntries([...names].map((name) => [kernelSize(whole(name.slice("hugepages-".length))), total(pod, "requests", name, whole)]));
+}
+
+function kernelSize(bytes: number): string {
+  const units = ["B", "KB", "MB", "GB", "TB"];
+  let [size, unit] = [bytes, 0];
+  for (; size >= 1024 && size % 1024 === 0; unit++) size /= 1024;
+  return `${size}${units[unit] ?? ""}`;
+}
+
+/** What all pods together are held to. */
+export function nodeLimits(amounts: Readonly<Record<string, string>>): CgroupLimits {
+  const [milliCpu, memory, pids] = [milli(amounts["cpu"]), whole(amounts["memory"]), whole(amounts["pid"])];
+  return {
+    ...(milliCpu > 0 && { cpuShares: sharesOf(milliCpu) }),
+    ...(memory > 0 && { memoryBytes: memory }),
+    ...(pids > 0 && { pids }),
+  };
+}
