@@ -10,11 +10,13 @@ import { builtInStrategies } from "#registry";
 import { type Store, openStore } from "#store";
 import { accessFor } from "./access.ts";
 import { bootstrapNamespaces, claimDialect } from "./bootstrap.ts";
+import type { OwnCredentials } from "./library/credentials.ts";
 import { openApi } from "./openapi/handler.ts";
 import { rootPaths } from "./paths.ts";
 import { admissionPlugins } from "./plugins.ts";
 import { type Core, buildCore, buildFront } from "./server.ts";
 import { type ApiserverSettings, settleFlags } from "./settings-of.ts";
+import { specialGroups } from "./specials.ts";
 
 export interface StartOptions {
   readonly dialect: Dialect;
@@ -25,6 +27,8 @@ export interface StartOptions {
   readonly log?: Log;
   /** False serves in process only. */
   readonly listen?: boolean;
+  /** Credentials kept in memory, used where the settings name no files. */
+  readonly own?: OwnCredentials;
   /** Progress for an operator who waits. */
   readonly onPhase?: (phase: string) => void;
 }
@@ -68,11 +72,12 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   await core.start();
   await bootstrapNamespaces(core);
   const access = await accessFor(core, settings);
+  const plugins = admissionPlugins(core, settings);
   const front = buildFront(core, {
-    authenticator: authenticatorFrom(settings, clock),
+    authenticator: authenticatorFrom(settings, clock, options.own),
     authorizer: access.authorizer,
-    plugins: admissionPlugins(core, settings),
-    specials: access.specials,
+    plugins,
+    specials: [...access.specials, ...specialGroups(core, { plugins })],
     paths: [rootPaths(dialect, () => front.catalog), openApi(() => front.catalog, dialect)],
     health: {
       live: [
@@ -93,7 +98,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   let certificate: string | undefined;
   if (options.listen !== false) {
     options.onPhase?.("opening the secure port");
-    const pair = servingPair(settings, clock);
+    const pair = options.own && !settings.tlsCertFile ? options.own.servingPair(clock.now()) : servingPair(settings, clock);
     certificate = pair.cert;
     listener = await listen({
       host: settings.bindAddress || "0.0.0.0",
@@ -140,10 +145,10 @@ async function openStoreFor(settings: ApiserverSettings, clock: Clock): Promise<
   });
 }
 
-function authenticatorFrom(settings: ApiserverSettings, clock: Clock): Authenticator {
+function authenticatorFrom(settings: ApiserverSettings, clock: Clock, own: OwnCredentials | undefined): Authenticator {
   const methods: Authenticator[] = [];
   if (settings.clientCaFile) methods.push(clientCertificates(clientCertificateVerifier({ trust: trustBundleFile(settings.clientCaFile), clock })));
-  const tokens = [];
+  const tokens = [...(own?.tokens ?? [])];
   if (settings.tokenAuthFile) tokens.push(tokenFile(settings.tokenAuthFile));
   methods.push(bearerTokens(tokens, settings.apiAudiences));
   return authenticatorOf(methods, { anonymous: settings.anonymousAuth });

@@ -1,0 +1,187 @@
+// Eviction: takes a pod away if its disruption budget lets it go.
+import { type DeleteOptions, Eviction, type Pod, type PodDisruptionBudget, Status } from "#api";
+import { ApiError, badRequest, conflict, forbidden, fromLabelSelector, notFound, selectEverything, timeout, tooManyRequests } from "#base";
+import { type KindSchema, type Resource, type WriteRequest, remove, timestamp, update } from "#registry";
+import type { Held } from "#watchcache";
+import { ownRequest } from "./bootstrap.ts";
+import type { SpecialEndpoint } from "./catalog.ts";
+import { setCondition } from "./pod-conditions.ts";
+import type { Core } from "./server.ts";
+import { type SpecialContext, admit, answer, asked, created, onlyCreate } from "./special.ts";
+
+const mostAttempts = 20;
+const mostDisrupted = 2000;
+const pods = { group: "", resource: "pods" };
+
+export function evictionEndpoint(core: Core, context: SpecialContext): SpecialEndpoint {
+  return {
+    path: "pods/eviction",
+    kind: "Eviction",
+    kindGroup: { group: "policy", version: "v1" },
+    namespaced: true,
+    verbs: ["create"],
+    handle: async (call) => {
+      onlyCreate(call, { namespaced: true, subresource: true });
+      const { object: eviction, options, choice } = await asked<Eviction>(call, context, Eviction, ["v1", "v1beta1"]);
+      const { name, namespace } = call.target;
+      if (eviction.metadata.name !== name) throw badRequest("name in URL does not match name in Eviction object");
+      const deletion = { ...eviction.deleteOptions };
+      if (deletion.dryRun?.some((value) => value !== "All")) throw badRequest(`dryRun: Unsupported value: ${JSON.stringify(deletion.dryRun)}: supported values: "All"`);
+      const dryRun = options.dryRun || Boolean(deletion.dryRun?.length);
+      await admit(call, context, Eviction, eviction, options);
+      await evict(core, { namespace, name, dryRun }, deletion);
+      return answer(201, created(), Status as KindSchema, choice, context);
+    },
+  };
+}
+
+interface Target {
+  readonly namespace: string;
+  readonly name: string;
+  readonly dryRun: boolean;
+}
+
+async function evict(core: Core, target: Target, options: Partial<DeleteOptions>): Promise<void> {
+  const resource = core.resources.get("/pods")!;
+  for (let tries = 1; ; tries++) {
+    const held = await resource.source.get(resource.keyOf(target.namespace, target.name), { at: "latest" });
+    if (!held) throw notFound(pods, target.name);
+    const pod = resource.objectOf(held) as unknown as Pod;
+    const asGiven = options.preconditions?.resourceVersion === undefined;
+    // Whether the pod may go was judged by what it is now: if it changes meanwhile, it is judged again.
+    const judged: Partial<DeleteOptions> = { ...options, preconditions: { ...options.preconditions, resourceVersion: String(held.revision) } };
+    const ignoring = ignoresBudgets(pod);
+    const budget = ignoring ? undefined : await budgetOf(core, pod);
+    const unhealthy = budget !== undefined && goesUnhealthy(pod, budget);
+    if (budget && !unhealthy) await takeFrom(core, budget, target);
+    const mustMatch = asGiven && (unhealthy || (ignoring && !isOver(pod)));
+    try {
+      return await markAndDelete(core, resource, target, mustMatch ? judged : options);
+    } catch (error) {
+      if (!(error instanceof ApiError && error.code === 409 && mustMatch)) throw error;
+      if (unhealthy) throw stillProcessed(budget.metadata.name ?? "");
+      if (tries >= mostAttempts) throw error;
+    }
+  }
+}
+
+const isOver = ({ metadata, status }: Pod): boolean => status.phase === "Succeeded" || status.phase === "Failed" || Boolean(metadata.deletionTimestamp);
+/** Pods that serve nobody (yet, or any more) disrupt nothing. */
+const ignoresBudgets = (pod: Pod): boolean => isOver(pod) || pod.status.phase === "Pending";
+const isReady = ({ status }: Pod): boolean => status.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
+
+/** A pod that is not ready may go without counting, if the others are enough. */
+function goesUnhealthy(pod: Pod, { spec, status }: PodDisruptionBudget): boolean {
+  if (isReady(pod)) return false;
+  return spec.unhealthyPodEvictionPolicy === "AlwaysAllow" || (status.currentHealthy >= status.desiredHealthy && status.desiredHealthy > 0);
+}
+
+async function budgetOf(core: Core, { metadata }: Pod): Promise<PodDisruptionBudget | undefined> {
+  const resource = core.resources.get("policy/poddisruptionbudgets");
+  if (!resource) return undefined;
+  const { items } = await resource.source.list({ below: `${metadata.namespace}/`, selector: selectEverything, freshness: { at: "latest" } });
+  const read = (held: Held): PodDisruptionBudget => resource.objectOf(held) as unknown as PodDisruptionBudget;
+  const found = items.map(read).filter(({ spec }) => spec.selector && matches(spec.selector, metadata.labels ?? {}));
+  if (found.length > 1) throw conflict(pods, metadata.name ?? "", "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.");
+  return found[0];
+}
+
+function matches(selector: NonNullable<PodDisruptionBudget["spec"]["selector"]>, labels: Readonly<Record<string, string>>): boolean {
+  try {
+    return fromLabelSelector(selector).matches({ labels, fields: {} });
+  } catch {
+    return false; // A selector that makes no sense matches nothing.
+  }
+}
+
+const refusedFor = (why: string, retryAfterSeconds: number): ApiError => {
+  const error = tooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", retryAfterSeconds);
+  return new ApiError(error.code, error.reason, error.message, { ...(retryAfterSeconds && { retryAfterSeconds }), causes: [{ reason: "DisruptionBudget", message: why }] });
+};
+const stillProcessed = (name: string): ApiError => refusedFor(`The disruption budget ${name} is still being processed by the server.`, 10);
+
+/** Takes one disruption from the budget, if it has one. A budget that changed meanwhile is looked at again. */
+async function takeFrom(core: Core, budget: PodDisruptionBudget, { namespace, name: pod, dryRun }: Target): Promise<void> {
+  const resource = core.resources.get("policy/poddisruptionbudgets")!;
+  const name = budget.metadata.name ?? "";
+  const now = timestamp(new Date(core.clock.now()));
+  const request: WriteRequest = { ...ownRequest(core, resource.endpoints[0]!, namespace), subresource: "status", dryRun };
+  let tries = 0;
+  await update(request, name, {
+    transform: (old) => {
+      if (!old) throw notFound(resource.nameIn(resource.endpoints[0]!), name);
+      if (++tries > mostAttempts) throw timeout(`couldn't update PodDisruptionBudget "${name}" due to conflicts`, 10);
+      const next = old as unknown as PodDisruptionBudget;
+      checkBudget(next);
+      const { status } = next;
+      status.disruptionsAllowed--;
+      if (status.disruptionsAllowed === 0) exhausted(next, now);
+      if (!dryRun) status.disruptedPods = { ...status.disruptedPods, [pod]: now };
+      return old;
+    },
+  });
+}
+
+function checkBudget({ metadata, status }: PodDisruptionBudget): void {
+  const name = metadata.name ?? "";
+  const budgets = { group: "policy", resource: "poddisruptionbudget" };
+  if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) throw stillProcessed(name);
+  if (status.disruptionsAllowed < 0) throw forbidden(budgets, name, "pdb disruptions allowed is negative");
+  if (Object.keys(status.disruptedPods ?? {}).length > mostDisrupted)
+    throw forbidden(budgets, name, "DisruptedPods map too big - too many evictions not confirmed by PDB controller");
+  if (status.disruptionsAllowed === 0) throw refusedFor(`The disruption budget ${name} needs ${status.desiredHealthy} healthy pods and has ${status.currentHealthy} currently`, 0);
+}
+
+function exhausted({ status }: PodDisruptionBudget, now: string): void {
+  const old = status.conditions?.find(({ type }) => type === "DisruptionAllowed");
+  const next = {
+    type: "DisruptionAllowed",
+    status: "False",
+    observedGeneration: status.observedGeneration,
+    lastTransitionTime: old?.status === "False" ? old.lastTransitionTime : now,
+    reason: "InsufficientPods",
+    message: "",
+  };
+  status.conditions = old ? status.conditions!.map((each) => (each === old ? next : each)) : [...(status.conditions ?? []), next];
+}
+
+/** The pod says why it goes, then it goes. */
+async function markAndDelete(core: Core, resource: Resource, { namespace, name, dryRun }: Target, options: Partial<DeleteOptions>): Promise<void> {
+  const request: WriteRequest = { ...ownRequest(core, resource.endpoints[0]!, namespace), dryRun };
+  const { dryRun: _dryRun, ...deletion } = options;
+  if (dryRun) {
+    await remove(request, name, deletion);
+    return;
+  }
+  const revision = await mark(core, resource, namespace, name, options);
+  const { preconditions } = deletion;
+  const moved = preconditions?.resourceVersion === undefined ? preconditions : { ...preconditions, resourceVersion: String(revision) };
+  await remove(request, name, { ...deletion, ...(moved && { preconditions: moved }) });
+}
+
+/** Writes the condition, checking the preconditions of the deletion first; answers the pod's revision afterwards. */
+async function mark(core: Core, resource: Resource, namespace: string, name: string, { preconditions }: Partial<DeleteOptions>): Promise<number> {
+  const key = resource.keyOf(namespace, name);
+  const kind = { group: "", resource: "Pod" };
+  for (;;) {
+    const held = await resource.source.get(key, { at: "latest" });
+    if (!held) throw notFound(pods, name);
+    const pod = resource.objectOf(held) as unknown as Pod;
+    const { uid, resourceVersion } = preconditions ?? {};
+    if (uid && uid !== pod.metadata.uid)
+      throw conflict(
+        kind,
+        name,
+        `the UID in the precondition (${uid}) does not match the UID in record (${pod.metadata.uid}). The object might have been deleted and then recreated`,
+      );
+    if (resourceVersion && resourceVersion !== String(held.revision))
+      throw conflict(
+        kind,
+        name,
+        `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${held.revision}). The object might have been modified`,
+      );
+    setCondition(pod, { type: "DisruptionTarget", status: "True", reason: "EvictionByEvictionAPI", message: "Eviction API: evicting" }, timestamp(new Date(core.clock.now())));
+    const outcome = await resource.write({ key, value: resource.encode(pod).value, expect: held.revision });
+    if (outcome.done) return outcome.revision;
+  }
+}

@@ -1,0 +1,96 @@
+// What endpoints share that are asked by creating something which is answered and never stored as such.
+import type { AdmissionChain, Attempt } from "#admission";
+import { inDialect } from "#api";
+import { ApiError, badRequest } from "#base";
+import { type Dialect, apiVersionOf, groupName } from "#dialect";
+import type { Reply } from "#http";
+import type { ApiObject, KindSchema } from "#registry";
+import { applyDefaults, encodeEnvelope, encodeJson, encodeYaml, protobufCodec } from "#schema";
+import type { ApiCall } from "./api-call.ts";
+import { decodeObject, judgeStrictness, readBody } from "./endpoints/body.ts";
+import { type WriteOptions, writeOptions } from "./endpoints/options.ts";
+import { type Choice, bodyMedia, contentType, negotiate } from "./represent/negotiate.ts";
+import { notServed } from "./router.ts";
+
+export interface SpecialContext {
+  readonly dialect: Dialect;
+  readonly admission: AdmissionChain;
+}
+
+/** Refuses anything but a POST to the very path. */
+export function onlyCreate({ target, method }: ApiCall, place: { readonly namespaced: boolean; readonly subresource: boolean }): void {
+  if (target.rest || target.named !== place.subresource || (target.namespace !== "") !== place.namespaced) throw notServed();
+  if (method !== "POST") throw new ApiError(405, "MethodNotAllowed", `the server does not allow this method on the requested resource (${method})`, {});
+}
+
+export interface Asked<T> {
+  readonly object: T;
+  readonly options: WriteOptions;
+  readonly choice: Choice;
+}
+
+/** Reads what was sent, in any of the versions given (the first counts when none is said), with its defaults. */
+export async function asked<T>(call: ApiCall, { dialect }: SpecialContext, schema: KindSchema, versions: readonly string[] = [schema.kind.version]): Promise<Asked<T>> {
+  const choice = negotiate(call.call, call.query, dialect, { forms: ["object"] });
+  const options = writeOptions(call, dialect, "CreateOptions");
+  const shape = inDialect(dialect, schema);
+  const bytes = await readBody(call);
+  const media = bodyMedia(call.call, dialect);
+  const expected = versions.map((version) => ({ apiVersion: apiVersionOf(dialect, { ...schema.kind, version }), kind: schema.kind.kind }));
+  let refusal: unknown;
+  for (const kind of expected) {
+    try {
+      const decoded = decodeObject(bytes, media, shape, kind, dialect);
+      judgeStrictness(call, decoded, options.fieldValidation, kind.kind);
+      const object = decoded.value;
+      applyDefaults(shape, object as never);
+      sameNamespace(call, object);
+      return { object: object as T, options, choice };
+    } catch (error) {
+      refusal ??= error;
+    }
+  }
+  throw refusal;
+}
+
+function sameNamespace({ target }: ApiCall, { metadata }: ApiObject): void {
+  if (!target.namespace) return;
+  if (metadata.namespace && metadata.namespace !== target.namespace) throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  metadata.namespace = target.namespace;
+}
+
+/** Lets admission look at the question, and change it. */
+export async function admit(call: ApiCall, { dialect, admission }: SpecialContext, schema: KindSchema, object: object, options: WriteOptions): Promise<void> {
+  const { target } = call;
+  const attempt: Attempt = {
+    operation: "CREATE",
+    resource: { group: target.group, version: target.version, resource: target.resource },
+    kind: { group: groupName(dialect, schema.kind), version: schema.kind.version, kind: schema.kind.kind },
+    subresource: target.subresource,
+    namespace: target.namespace,
+    name: target.name,
+    user: call.user!,
+    dryRun: options.dryRun,
+    object: object as Record<string, unknown>,
+    oldObject: undefined,
+    options: {},
+    warn: (text) => call.warn(text),
+  };
+  await admission.mutate(attempt);
+  await admission.validate(attempt);
+}
+
+/** The answer in the media type the client takes. */
+export function answer(status: number, object: object, schema: KindSchema, choice: Choice, { dialect }: SpecialContext): Reply {
+  return { status, headers: { "content-type": contentType(choice.media, dialect) }, body: encoded(object, inDialect(dialect, schema), choice, dialect) };
+}
+
+function encoded(object: object, schema: KindSchema, { media, pretty }: Choice, dialect: Dialect): Uint8Array {
+  if (media === "protobuf") return encodeEnvelope(object as ApiObject, protobufCodec(schema).encode(object as never), dialect.wire.protobufMagic);
+  const text = encodeJson(schema, object as never);
+  if (media === "yaml") return Buffer.from(encodeYaml(schema, object as never));
+  return Buffer.from(pretty ? JSON.stringify(JSON.parse(text), undefined, 2) : `${text}\n`);
+}
+
+/** It was done; there is nothing more to say. */
+export const created = (): object => ({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", code: 201 });
