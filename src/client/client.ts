@@ -20,9 +20,14 @@ export interface ResourceKind<S extends KindSchema = KindSchema> {
   readonly namespaced: boolean;
 }
 
+/** An object to be sent: the client knows its kind, the server most of its metadata and its status. */
+export type Draft<T> = Omit<T, "apiVersion" | "kind" | "metadata" | "status"> & { readonly metadata: Partial<ObjectMeta>; readonly status?: unknown };
+
 export interface ListResult<T> {
   readonly resourceVersion: string;
   readonly continue?: string;
+  /** How many follow, where the server says. */
+  readonly remaining?: number;
   readonly items: readonly T[];
 }
 
@@ -49,32 +54,45 @@ export interface WatchParameters extends Omit<ListParameters, "limit" | "continu
 
 export type PatchType = "json" | "merge" | "strategic" | "apply";
 
-export interface PatchParameters {
-  readonly namespace?: string;
-  readonly subresource?: string;
-  readonly fieldManager?: string;
-  readonly force?: boolean;
-}
-
 export interface Address {
   readonly namespace?: string;
   readonly subresource?: string;
 }
 
+export interface WriteParameters extends Address {
+  readonly fieldManager?: string;
+  readonly fieldValidation?: "Ignore" | "Warn" | "Strict";
+  /** The server does everything but keep it. */
+  readonly dryRun?: boolean;
+}
+
+export interface PatchParameters extends WriteParameters {
+  readonly force?: boolean;
+}
+
 export interface DeleteParameters extends Address {
   readonly graceSeconds?: number;
   readonly uid?: string;
+  readonly resourceVersion?: string;
   readonly propagation?: "Foreground" | "Background" | "Orphan";
+  readonly dryRun?: boolean;
 }
+
+export type DeleteManyParameters = Pick<ListParameters, "namespace" | "labelSelector" | "fieldSelector"> & Pick<DeleteParameters, "graceSeconds" | "propagation" | "dryRun">;
 
 export interface ResourceClient<T> {
   get(name: string, at?: Address): Promise<T>;
   list(parameters?: ListParameters): Promise<ListResult<T>>;
+  /** Everything, page by page; all pages show the same moment. */
+  pages(parameters?: ListParameters): AsyncIterable<ListResult<T>>;
+  /** Ends when the server ends it or the signal is aborted; throws when the connection breaks. */
   watch(parameters: WatchParameters): AsyncIterable<WatchEvent<T>>;
-  create(object: T, at?: Address & { readonly name?: string }): Promise<T>;
-  update(object: T, at?: Address): Promise<T>;
+  create(object: Draft<T>, at?: WriteParameters & { readonly name?: string }): Promise<T>;
+  update(object: Draft<T>, at?: WriteParameters): Promise<T>;
   patch(name: string, type: PatchType, patch: unknown, parameters?: PatchParameters): Promise<T>;
   delete(name: string, parameters?: DeleteParameters): Promise<void>;
+  /** Deletes what a list would show. */
+  deleteMany(parameters?: DeleteManyParameters): Promise<void>;
 }
 
 export interface ApiClient {
@@ -122,42 +140,96 @@ function refusal(response: ClientResponse, text: string): ApiError {
 function resourceClient(kind: ResourceKind, dialect: Dialect, transport: Transport, request: ApiClient["request"]): ResourceClient<AnyObject> {
   const schema = inDialect(dialect, kind.schema);
   const apiVersion = apiVersionOf(dialect, schema.kind);
-  const root = schema.kind.group === "" ? `/api/${apiVersion}` : `/apis/${apiVersion}`;
-  const path = (namespace: string | undefined, name?: string, subresource?: string): string => {
-    const place = kind.namespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : "";
-    return `${root}${place}/${kind.plural}${name === undefined ? "" : `/${encodeURIComponent(name)}`}${subresource ? `/${subresource}` : ""}`;
+  const type = { apiVersion, kind: schema.kind.kind };
+  const { place, one } = pathsOf(kind, `${schema.kind.group === "" ? "/api" : "/apis"}/${apiVersion}`);
+  const encoded = (object: Draft<AnyObject>): string => encodeJson(schema, { ...object, ...type });
+  const list: ResourceClient<AnyObject>["list"] = async ({ namespace, ...query } = {}) => {
+    const { metadata, items } = (await request("GET", place(namespace) + queryOf(query))) as RawList;
+    return {
+      resourceVersion: metadata.resourceVersion,
+      ...(metadata.continue && { continue: metadata.continue }),
+      ...(metadata.remainingItemCount !== undefined && { remaining: metadata.remainingItemCount }),
+      items: (items ?? []).map((object) => Object.assign(object, type)),
+    };
   };
-  const encoded = (object: AnyObject): string => encodeJson(schema, { ...object, apiVersion, kind: schema.kind.kind } as never);
-  const placeOf = (object: AnyObject, at?: Address): string | undefined => at?.namespace ?? object.metadata.namespace;
-  const complete = (object: AnyObject): AnyObject => Object.assign(object, { apiVersion, kind: schema.kind.kind });
   return {
-    get: async (name, at) => (await request("GET", path(at?.namespace, name, at?.subresource))) as AnyObject,
-    list: async (parameters = {}) => {
-      const { namespace, ...query } = parameters;
-      const list = (await request("GET", path(namespace) + queryOf(query))) as { metadata: { resourceVersion: string; continue?: string }; items: AnyObject[] | null };
-      return { resourceVersion: list.metadata.resourceVersion, ...(list.metadata.continue && { continue: list.metadata.continue }), items: (list.items ?? []).map(complete) };
+    list,
+    get: async (name, at) => (await request("GET", one(name, at))) as AnyObject,
+    pages: async function* (parameters = {}) {
+      for (let page: ListResult<AnyObject> | undefined; !page || page.continue;) {
+        const { resourceVersion: _first, resourceVersionMatch: _match, ...rest } = parameters;
+        page = await list(page?.continue ? { ...rest, continue: page.continue } : { limit: usualPage, ...parameters });
+        yield page;
+      }
     },
-    watch: ({ namespace, signal, bookmarks, ...query }) => watch(transport, path(namespace) + queryOf({ watch: true, ...(bookmarks && { allowWatchBookmarks: true }), ...query }), signal),
-    create: async (object, at) => (await request("POST", path(placeOf(object, at), at?.name, at?.subresource), encoded(object))) as AnyObject,
-    update: async (object, at) => (await request("PUT", path(placeOf(object, at), object.metadata.name, at?.subresource), encoded(object))) as AnyObject,
-    patch: async (name, type, patch, { namespace, subresource, ...query } = {}) =>
-      (await request("PATCH", path(namespace, name, subresource) + queryOf(query), JSON.stringify(patch), { "content-type": patchTypes[type] })) as AnyObject,
-    delete: async (name, { namespace, graceSeconds, uid, propagation } = {}) => {
-      const options = { kind: "DeleteOptions", apiVersion: "v1", ...(graceSeconds !== undefined && { gracePeriodSeconds: graceSeconds }), ...(uid && { preconditions: { uid } }), ...(propagation && { propagationPolicy: propagation }) };
-      await request("DELETE", path(namespace, name), options);
+    watch: ({ namespace, signal, bookmarks, ...query }) =>
+      watch(transport, place(namespace) + queryOf({ watch: true, ...(bookmarks && { allowWatchBookmarks: true }), ...query }), signal),
+    create: async (object, { name, subresource, namespace = object.metadata.namespace, ...query } = {}) => {
+      const path = name === undefined ? place(needed(kind, namespace)) : one(name, { ...(namespace && { namespace }), ...(subresource && { subresource }) });
+      return (await request("POST", path + queryOf(query), encoded(object))) as AnyObject;
+    },
+    update: async (object, { subresource, namespace = object.metadata.namespace, ...query } = {}) => {
+      const path = one(object.metadata.name ?? "", { ...(namespace && { namespace }), ...(subresource && { subresource }) });
+      return (await request("PUT", path + queryOf(query), encoded(object))) as AnyObject;
+    },
+    patch: async (name, how, patch, { namespace, subresource, ...query } = {}) => {
+      const path = one(name, { ...(namespace && { namespace }), ...(subresource && { subresource }) });
+      return (await request("PATCH", path + queryOf(query), JSON.stringify(patch), { "content-type": patchTypes[how] })) as AnyObject;
+    },
+    delete: async (name, parameters = {}) => void (await request("DELETE", one(name, parameters), deleteOptions(parameters))),
+    deleteMany: async ({ namespace, labelSelector, fieldSelector, ...how } = {}) =>
+      void (await request("DELETE", place(needed(kind, namespace)) + queryOf({ labelSelector, fieldSelector }), deleteOptions(how))),
+  };
+}
+
+interface RawList {
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string; readonly remainingItemCount?: number };
+  readonly items: AnyObject[] | null;
+}
+
+const usualPage = 500;
+
+/** A kind that lives in namespaces is written and read in one of them. */
+function needed({ namespaced, plural }: ResourceKind, namespace: string | undefined): string | undefined {
+  if (namespaced && !namespace) throw new Error(`${plural} live in namespaces: say in which one`);
+  return namespace;
+}
+
+function pathsOf(kind: ResourceKind, root: string): { place(namespace: string | undefined): string; one(name: string, at?: Address): string } {
+  const place = (namespace: string | undefined): string => `${root}${kind.namespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : ""}/${kind.plural}`;
+  return {
+    place,
+    one: (name, at) => {
+      if (name === "") throw new Error(`which of the ${kind.plural}? The name is empty`);
+      return `${place(needed(kind, at?.namespace))}/${encodeURIComponent(name)}${at?.subresource ? `/${at.subresource}` : ""}`;
     },
   };
 }
 
+const deleteOptions = ({ graceSeconds, uid, resourceVersion, propagation, dryRun }: DeleteParameters): Record<string, unknown> => ({
+  kind: "DeleteOptions",
+  apiVersion: "v1",
+  ...(graceSeconds !== undefined && { gracePeriodSeconds: graceSeconds }),
+  ...((uid || resourceVersion) && { preconditions: { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) } }),
+  ...(propagation && { propagationPolicy: propagation }),
+  ...(dryRun && { dryRun: ["All"] }),
+});
+
 function queryOf(parameters: object): string {
-  const parts = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== "");
-  return parts.length === 0 ? "" : `?${parts.map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`).join("&")}`;
+  const parts = Object.entries(parameters)
+    .filter(([key, value]) => value !== undefined && value !== "" && !(key === "dryRun" && !value))
+    .map(([key, value]) => `${key}=${key === "dryRun" ? "All" : encodeURIComponent(String(value))}`);
+  return parts.length === 0 ? "" : `?${parts.join("&")}`;
 }
 
 async function* watch(transport: Transport, path: string, signal: AbortSignal | undefined): AsyncGenerator<WatchEvent<AnyObject>> {
   const response = await transport.send({ method: "GET", path, headers: { accept: "application/json" }, ...(signal && { signal }), timeoutMilliseconds: 60_000 });
   if (response.status >= 400) throw refusal(response, Buffer.concat(await Array.fromAsync(response.chunks)).toString());
-  for await (const line of lines(response.chunks)) yield JSON.parse(line) as WatchEvent<AnyObject>;
+  try {
+    for await (const line of lines(response.chunks)) yield JSON.parse(line) as WatchEvent<AnyObject>;
+  } catch (error) {
+    if (!signal?.aborted) throw error;
+  }
 }
 
 const longestLine = 64 * 1024 * 1024;

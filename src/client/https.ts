@@ -1,108 +1,165 @@
-// Requests over HTTPS: one HTTP/2 connection, shared by all and opened again when it breaks.
-import { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders, connect, constants } from "node:http2";
-import type { ClientRequest, ClientResponse, Transport } from "./transport.ts";
+// Requests over HTTPS: HTTP/2 connections shared by all requests, opened when they are needed and again when they break.
+import { type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders, connect, constants } from "node:http2";
+import { type ClientRequest, type ClientResponse, type Transport, Unreachable } from "./transport.ts";
 
-export interface HttpsOptions {
-  /** `https://host:port` */
-  readonly server: string;
-  /** PEM texts. */
+/** PEM texts. */
+export interface ConnectionSecrets {
   readonly ca?: string | undefined;
   readonly certificate?: string | undefined;
   readonly key?: string | undefined;
+}
+
+export interface HttpsOptions extends ConnectionSecrets {
+  /** `https://host:port` */
+  readonly server: string;
+  /** Asked for every new connection, so that rotated files are taken up; goes before the texts given here. */
+  readonly secrets?: (() => ConnectionSecrets) | undefined;
   readonly insecure?: boolean;
   readonly serverName?: string | undefined;
   /** Asked for every request, so that a rotated token is taken up. */
   readonly token?: (() => string | undefined) | undefined;
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string | string[]>> | undefined;
   readonly userAgent?: string;
 }
 
-/** The connection could not be made or broke before an answer began. */
-export class Unreachable extends Error {
-  override readonly name = "Unreachable";
+export interface HttpsTransport extends Transport {
+  /** From now on requests go over new connections; those under way finish where they are. */
+  renew(): void;
 }
 
 const pingEveryMilliseconds = 30_000;
+const windowBytes = 4 * 1024 * 1024;
+/** Assumed until the server has said how many it allows. */
+const usualStreams = 100;
 
-export function https(options: HttpsOptions): Transport {
-  let session: ClientHttp2Session | undefined;
-  const open = (): ClientHttp2Session => {
-    if (session && !session.closed && !session.destroyed) return session;
-    const made = connect(options.server, {
-      ...(options.ca !== undefined && { ca: options.ca }),
-      ...(options.certificate !== undefined && { cert: options.certificate, key: options.key }),
-      ...(options.serverName !== undefined && { servername: options.serverName }),
-      rejectUnauthorized: !options.insecure,
-      settings: { initialWindowSize: 4 * 1024 * 1024 },
-      maxSessionMemory: 256,
-    });
-    made.on("error", () => undefined);
-    const ping = setInterval(() => {
-      if (made.destroyed) return;
-      const silent = setTimeout(() => made.destroy(), pingEveryMilliseconds / 2);
-      made.ping(() => clearTimeout(silent));
-    }, pingEveryMilliseconds);
-    ping.unref();
-    made.on("close", () => {
-      clearInterval(ping);
-      if (session === made) session = undefined;
-    });
-    made.on("goaway", () => {
-      if (session === made) session = undefined;
-      made.close();
-    });
-    session = made;
+interface Connection {
+  readonly session: ClientHttp2Session;
+  streams: number;
+}
+
+export function https(options: HttpsOptions): HttpsTransport {
+  const connections = new Set<Connection>();
+  const leave = (connection: Connection): void => {
+    connections.delete(connection);
+    connection.session.close();
+  };
+  const free = (): Connection => {
+    for (const connection of connections) {
+      const { session } = connection;
+      if (session.closed || session.destroyed) connections.delete(connection);
+      else if (connection.streams < allowed(session)) return connection;
+    }
+    const made: Connection = { session: open(options), streams: 0 };
+    made.session.on("close", () => connections.delete(made));
+    made.session.on("goaway", () => leave(made));
+    connections.add(made);
     return made;
   };
   return {
-    send: (request) => exchange(open(), request, options),
-    close: () => session?.close(),
+    send: async (request) => await exchange(free(), request, options),
+    renew: () => connections.forEach(leave),
+    close: () => {
+      for (const { session } of connections) session.destroy();
+      connections.clear();
+    },
   };
 }
 
-function exchange(session: ClientHttp2Session, request: ClientRequest, options: HttpsOptions): Promise<ClientResponse> {
+/** A watch occupies its stream for minutes: requests beyond the server's limit go over a further connection instead of waiting. */
+function allowed(session: ClientHttp2Session): number {
+  if (session.connecting) return usualStreams;
+  return session.remoteSettings?.maxConcurrentStreams ?? usualStreams;
+}
+
+function open(options: HttpsOptions): ClientHttp2Session {
+  const { ca, certificate, key } = options.secrets?.() ?? options;
+  const session = connect(options.server, {
+    ...(ca !== undefined && { ca }),
+    ...(certificate !== undefined && { cert: certificate, key }),
+    ...(options.serverName !== undefined && { servername: options.serverName }),
+    rejectUnauthorized: !options.insecure,
+    settings: { initialWindowSize: windowBytes },
+    maxSessionMemory: 256,
+  });
+  // Each request learns of it by its own stream.
+  session.on("error", () => undefined);
+  session.once("connect", () => session.setLocalWindowSize(4 * windowBytes));
+  let silent: NodeJS.Timeout | undefined;
+  const ping = setInterval(() => {
+    if (session.destroyed || session.connecting || silent) return;
+    silent = setTimeout(() => session.destroy(new Unreachable(`${options.server} does not answer any more`)), pingEveryMilliseconds / 2).unref();
+    session.ping(() => {
+      clearTimeout(silent);
+      silent = undefined;
+    });
+  }, pingEveryMilliseconds).unref();
+  session.on("close", () => {
+    clearInterval(ping);
+    clearTimeout(silent);
+  });
+  return session;
+}
+
+function exchange(connection: Connection, request: ClientRequest, options: HttpsOptions): Promise<ClientResponse> {
+  const { signal, timeoutMilliseconds, body } = request;
+  if (signal?.aborted) return Promise.reject(signal.reason as Error);
+  return new Promise((resolve, reject) => {
+    let stream: ClientHttp2Stream;
+    try {
+      stream = connection.session.request(headersOf(request, options), { endStream: body === undefined });
+    } catch (error) {
+      reject(new Unreachable(`${options.server}: ${(error as Error).message}`));
+      return;
+    }
+    connection.streams++;
+    let why: Error | undefined;
+    const cancel = (reason: Error): void => {
+      why ??= reason;
+      reject(why);
+      stream.close(constants.NGHTTP2_CANCEL);
+    };
+    const abort = (): void => cancel(signal!.reason as Error);
+    const late = (): void => cancel(new Unreachable(`${options.server} did not answer within ${timeoutMilliseconds} ms`));
+    const timer = timeoutMilliseconds === undefined ? undefined : setTimeout(late, timeoutMilliseconds);
+    signal?.addEventListener("abort", abort, { once: true });
+    stream.on("response", (incoming) => {
+      clearTimeout(timer);
+      resolve({ status: Number(incoming[":status"]), headers: incoming, chunks: chunksOf(stream, options.server, () => why) });
+    });
+    stream.on("error", (error) => reject(new Unreachable(`${options.server}: ${error.message}`)));
+    stream.on("close", () => {
+      connection.streams--;
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", abort);
+      reject(why ?? new Unreachable(`${options.server} closed the connection`));
+    });
+    if (body !== undefined) stream.end(body);
+  });
+}
+
+function headersOf(request: ClientRequest, options: HttpsOptions): OutgoingHttpHeaders {
   const token = options.token?.();
-  const headers = {
+  return {
     ":method": request.method,
     ":path": request.path,
     "user-agent": options.userAgent ?? "orch-client",
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    ...options.headers,
     ...request.headers,
   };
-  return new Promise((resolve, reject) => {
-    const stream = session.request(headers, { endStream: request.body === undefined });
-    let answered = false;
-    const fail = (error: Error): void => {
-      if (!answered) reject(error);
-    };
-    const cancel = (): void => stream.close(constants.NGHTTP2_CANCEL);
-    const timer = request.timeoutMilliseconds === undefined ? undefined : setTimeout(() => {
-      fail(new Unreachable(`${options.server} did not answer within ${request.timeoutMilliseconds} ms`));
-      cancel();
-    }, request.timeoutMilliseconds);
-    if (request.signal?.aborted) cancel();
-    request.signal?.addEventListener("abort", cancel, { once: true });
-    stream.on("response", (incoming) => {
-      answered = true;
-      clearTimeout(timer);
-      resolve({ status: Number(incoming[":status"]), headers: incoming as IncomingHttpHeaders, chunks: chunksOf(stream) });
-    });
-    stream.on("error", (error) => fail(new Unreachable(`${options.server}: ${error.message}`)));
-    stream.on("close", () => {
-      clearTimeout(timer);
-      request.signal?.removeEventListener("abort", cancel);
-      fail(request.signal?.aborted ? (request.signal.reason as Error) : new Unreachable(`${options.server} closed the connection`));
-    });
-    if (request.body !== undefined) stream.end(request.body);
-  });
 }
 
-async function* chunksOf(stream: ClientHttp2Stream): AsyncGenerator<Uint8Array> {
+/** An answer that breaks off is an error: half a list must not look like a whole one. */
+async function* chunksOf(stream: ClientHttp2Stream, server: string, cancelled: () => Error | undefined): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of stream) yield chunk as Uint8Array;
   } catch (error) {
-    if (!stream.aborted && stream.rstCode === constants.NGHTTP2_NO_ERROR) throw error;
-    if (stream.rstCode !== constants.NGHTTP2_CANCEL && stream.rstCode !== constants.NGHTTP2_NO_ERROR) throw new Unreachable(`the stream broke: ${(error as Error).message}`);
+    throw cancelled() ?? new Unreachable(`${server}: the answer broke off (${(error as Error).message})`);
   } finally {
     if (!stream.destroyed) stream.close(constants.NGHTTP2_CANCEL);
   }
+  // Node ends the stream quietly when the server resets it without an error.
+  const why = cancelled();
+  if (why) throw why;
 }

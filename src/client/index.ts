@@ -1,10 +1,13 @@
-export { type ClientRequest, type ClientResponse, type Transport, inProcess } from "./transport.ts";
-export { type HttpsOptions, Unreachable, https } from "./https.ts";
+export { type ClientRequest, type ClientResponse, type Transport, Unreachable, inProcess } from "./transport.ts";
+export { type ConnectionSecrets, type HttpsOptions, type HttpsTransport, https } from "./https.ts";
 export {
   type Address,
   type AnyObject,
   type ApiClient,
+  type DeleteManyParameters,
   type DeleteParameters,
+  type Draft,
+  type KindSchema,
   type ListParameters,
   type ListResult,
   type PatchParameters,
@@ -13,6 +16,21 @@ export {
   type ResourceKind,
   type WatchEvent,
   type WatchParameters,
+  type WriteParameters,
   apiClient,
 } from "./client.ts";
+export { kinds } from "./kinds.ts";
 export { type Informer, type InformerEvent, type InformerOptions, informer } from "./informer.ts";
+export {
+  type ClientConfig,
+  ClientConfigError,
+  type ClusterEntry,
+  type ContextEntry,
+  type UserEntry,
+  connectionOf,
+  parseClientConfig,
+  readClientConfig,
+  singleContext,
+  writeClientConfig,
+} from "./client-config.ts";
+export { type Fault, type FaultRule, type FaultyTransport, isWatch, withFaults } from "./faults.ts";

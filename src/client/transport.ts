@@ -16,20 +16,63 @@ export interface ClientRequest {
 export interface ClientResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The body as it arrives. Breaking off the iteration closes the stream. */
+  /** The body as it arrives; throws when it breaks off. Breaking off the iteration closes the stream. */
   readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 export interface Transport {
+  /** Throws Unreachable when no answer begins, or the signal's reason. */
   send(request: ClientRequest): Promise<ClientResponse>;
+  /** Ends every connection and what still runs over it. */
   close(): void;
+}
+
+/** The connection could not be made, or broke before the answer was complete. */
+export class Unreachable extends Error {
+  override readonly name = "Unreachable";
 }
 
 /** Requests that go straight into a handler, as the given identity. */
 export function inProcess(handle: (call: Call) => Promise<Reply>, identity: { readonly name: string; readonly groups: readonly string[] }): Transport {
+  const running = new Set<AbortController>();
+  let closed = false;
   return {
-    send: async ({ method, path, headers, body, signal }) =>
-      await inject(handle, { method, path, headers: headers ?? {}, ...(body !== undefined && { body }), ...(signal && { signal }), trusted: identity }),
-    close: () => undefined,
+    send: async ({ method, path, headers, body, signal }) => {
+      signal?.throwIfAborted();
+      if (closed) throw new Unreachable("the client was closed");
+      const stop = new AbortController();
+      const answer = await during(signal, stop, () =>
+        inject(handle, { method, path, headers: headers ?? {}, ...(body !== undefined && { body }), signal: stop.signal, trusted: identity }),
+      );
+      return { status: answer.status, headers: answer.headers, chunks: followed(answer.chunks, signal, stop) };
+    },
+    close: () => {
+      closed = true;
+      for (const stop of running) stop.abort(new Unreachable("the client was closed"));
+    },
   };
+
+  async function* followed(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal | undefined, stop: AbortController): AsyncGenerator<Uint8Array> {
+    running.add(stop);
+    const abort = (): void => stop.abort(signal!.reason);
+    if (signal?.aborted) abort();
+    signal?.addEventListener("abort", abort, { once: true });
+    try {
+      yield* chunks;
+      stop.signal.throwIfAborted();
+    } finally {
+      running.delete(stop);
+      signal?.removeEventListener("abort", abort);
+    }
+  }
+}
+
+async function during<T>(signal: AbortSignal | undefined, stop: AbortController, run: () => Promise<T>): Promise<T> {
+  const abort = (): void => stop.abort(signal!.reason);
+  signal?.addEventListener("abort", abort, { once: true });
+  try {
+    return await run();
+  } finally {
+    signal?.removeEventListener("abort", abort);
+  }
 }

@@ -1,0 +1,234 @@
+// Client-config files: which clusters there are, who one is there, and which of them is meant. The form every tool of this API reads.
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { parseYaml, printYaml } from "#schema";
+import type { ConnectionSecrets, HttpsOptions } from "./https.ts";
+
+export interface ClusterEntry {
+  server: string;
+  "certificate-authority"?: string;
+  /** base64 of PEM text; goes before the file. */
+  "certificate-authority-data"?: string;
+  "insecure-skip-tls-verify"?: boolean;
+  "tls-server-name"?: string;
+}
+
+export interface UserEntry {
+  token?: string;
+  /** A file with a token that may be replaced at any time; goes before the token given here. */
+  tokenFile?: string;
+  "client-certificate"?: string;
+  "client-certificate-data"?: string;
+  "client-key"?: string;
+  "client-key-data"?: string;
+  username?: string;
+  password?: string;
+  /** Acts as somebody else. */
+  as?: string;
+  "as-groups"?: string[];
+  "as-uid"?: string;
+}
+
+export interface ContextEntry {
+  cluster: string;
+  user: string;
+  namespace?: string;
+}
+
+/** The file as it is written; what it holds beyond these fields is kept when it is read and written again. */
+export interface ClientConfig {
+  apiVersion: "v1";
+  kind: "Config";
+  clusters: { name: string; cluster: ClusterEntry }[];
+  users: { name: string; user: UserEntry }[];
+  contexts: { name: string; context: ContextEntry }[];
+  "current-context": string;
+}
+
+/** A client-config file that cannot be used, and why. */
+export class ClientConfigError extends Error {
+  override readonly name = "ClientConfigError";
+}
+
+const base64 = (text: string): string => Buffer.from(text).toString("base64");
+
+/** A config with one cluster, one user and one context, all of the same name. Texts are PEM; they are put into the file itself. */
+export function singleContext(
+  of: { readonly name: string; readonly server: string; readonly token?: string | undefined; readonly namespace?: string | undefined } & ConnectionSecrets,
+): ClientConfig {
+  const { name, server, ca, certificate, key, token, namespace } = of;
+  return {
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: [{ name, cluster: { server, ...(ca !== undefined && { "certificate-authority-data": base64(ca) }) } }],
+    users: [
+      {
+        name,
+        user: {
+          ...(token !== undefined && { token }),
+          ...(certificate !== undefined && { "client-certificate-data": base64(certificate) }),
+          ...(key !== undefined && { "client-key-data": base64(key) }),
+        },
+      },
+    ],
+    contexts: [{ name, context: { cluster: name, user: name, ...(namespace !== undefined && { namespace }) } }],
+    "current-context": name,
+  };
+}
+
+/** Reads a file. Relative file names in it are taken from the folder it is in. */
+export function readClientConfig(file: string): ClientConfig {
+  let text: string;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new ClientConfigError(`${file}: ${(error as Error).message}`);
+  }
+  return parseClientConfig(text, file);
+}
+
+export function parseClientConfig(text: string, file: string): ClientConfig {
+  let value: unknown;
+  try {
+    ({ value } = parseYaml(text));
+  } catch (error) {
+    throw new ClientConfigError(`${file}: ${(error as Error).message}`);
+  }
+  const bad = (why: string): ClientConfigError => new ClientConfigError(`${file}: ${why}`);
+  if (!isRecord(value)) throw bad("is not a client config: expected a map with clusters, users and contexts");
+  if ((value["kind"] ?? "Config") !== "Config" || (value["apiVersion"] ?? "v1") !== "v1")
+    throw bad(`is not a client config: it says kind ${JSON.stringify(value["kind"])}, apiVersion ${JSON.stringify(value["apiVersion"])}`);
+  const current = value["current-context"] ?? "";
+  if (typeof current !== "string") throw bad("current-context must be the name of a context");
+  const folder = dirname(resolve(file));
+  return {
+    ...value,
+    apiVersion: "v1",
+    kind: "Config",
+    clusters: named(value, "clusters", "cluster", bad, (entry) => paths(folder, entry, ["certificate-authority"])) as ClientConfig["clusters"],
+    users: named(value, "users", "user", bad, (entry) => paths(folder, entry, ["client-certificate", "client-key", "tokenFile"])) as ClientConfig["users"],
+    contexts: named(value, "contexts", "context", bad, (entry) => entry) as ClientConfig["contexts"],
+    "current-context": current,
+  };
+}
+
+type Fields = Record<string, unknown>;
+const isRecord = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
+
+function named(file: Fields, list: string, item: string, bad: (why: string) => Error, adapt: (entry: Fields) => Fields): unknown[] {
+  const found = file[list] ?? [];
+  if (!Array.isArray(found)) throw bad(`${list} must be a list`);
+  return found.map((entry: unknown, at) => {
+    if (!isRecord(entry) || typeof entry["name"] !== "string") throw bad(`${list}[${at}] must have a name`);
+    const inner = entry[item] ?? {};
+    if (!isRecord(inner)) throw bad(`${list}[${at}].${item} must be a map`);
+    for (const [key, value] of Object.entries(inner)) if (known.has(key) && typeof value !== known.get(key)) throw bad(`${list}[${at}].${item}.${key} must be a ${known.get(key)}`);
+    return { ...entry, [item]: adapt(inner) };
+  });
+}
+
+const texts = [
+  "server",
+  "certificate-authority",
+  "certificate-authority-data",
+  "tls-server-name",
+  "token",
+  "tokenFile",
+  "client-certificate",
+  "client-certificate-data",
+  "client-key",
+  "client-key-data",
+  "username",
+  "password",
+  "as",
+  "as-uid",
+  "cluster",
+  "user",
+  "namespace",
+];
+const known = new Map<string, string>([...texts.map((name) => [name, "string"] as const), ["insecure-skip-tls-verify", "boolean"]]);
+
+const paths = (folder: string, entry: Fields, keys: readonly string[]): Fields =>
+  Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, keys.includes(key) && value !== "" ? resolve(folder, value as string) : value]));
+
+/** Writes a file that only its owner can read, whole or not at all. */
+export function writeClientConfig(file: string, config: ClientConfig): void {
+  mkdirSync(dirname(resolve(file)), { recursive: true, mode: 0o700 });
+  const draft = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
+  try {
+    writeFileSync(draft, printYaml(config), { mode: 0o600, flag: "wx" });
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+/** How to reach the server that a context means; the current one unless another is named. Files are read again for every new connection. */
+export function connectionOf(config: ClientConfig, contextName: string = config["current-context"]): HttpsOptions & { readonly namespace?: string } {
+  if (contextName === "") throw new ClientConfigError("the client config has no current-context");
+  const context = config.contexts.find(({ name }) => name === contextName)?.context;
+  if (!context) throw new ClientConfigError(`the client config has no context "${contextName}"`);
+  const cluster = config.clusters.find(({ name }) => name === context.cluster)?.cluster;
+  if (!cluster?.server) throw new ClientConfigError(`context "${contextName}" names cluster "${context.cluster}", of which the client config gives no server`);
+  const user = context.user ? config.users.find(({ name }) => name === context.user)?.user : {};
+  if (!user) throw new ClientConfigError(`context "${contextName}" names user "${context.user}", whom the client config does not have`);
+  for (const method of ["exec", "auth-provider"]) {
+    if (method in user) throw new ClientConfigError(`user "${context.user}" gets credentials by ${method}, which this client does not run; give it a token or a certificate`);
+  }
+  const secrets = (): ConnectionSecrets => ({
+    ca: pem(cluster["certificate-authority-data"], cluster["certificate-authority"]),
+    certificate: pem(user["client-certificate-data"], user["client-certificate"]),
+    key: pem(user["client-key-data"], user["client-key"]),
+  });
+  secrets();
+  return {
+    server: cluster.server,
+    secrets,
+    ...(cluster["insecure-skip-tls-verify"] && { insecure: true }),
+    ...(cluster["tls-server-name"] && { serverName: cluster["tls-server-name"] }),
+    ...((user.token || user.tokenFile) && { token: tokenOf(user) }),
+    headers: headersOf(user),
+    ...(context.namespace && { namespace: context.namespace }),
+  };
+}
+
+function pem(data: string | undefined, file: string | undefined): string | undefined {
+  if (data) return Buffer.from(data, "base64").toString();
+  if (!file) return undefined;
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new ClientConfigError(`${file}: ${(error as Error).message}`);
+  }
+}
+
+const tokenFreshMilliseconds = 10_000;
+
+/** The token, read again when the file may have changed; one that was read goes on counting while the file cannot be read. */
+function tokenOf(user: UserEntry): () => string | undefined {
+  const { tokenFile } = user;
+  if (!tokenFile) return () => user.token;
+  let token = user.token;
+  let readAt = -Infinity;
+  return () => {
+    if (performance.now() - readAt < tokenFreshMilliseconds) return token;
+    try {
+      token = readFileSync(tokenFile, "utf8").trim() || token;
+      readAt = performance.now();
+    } catch (error) {
+      if (token === undefined) throw new ClientConfigError(`${tokenFile}: ${(error as Error).message}`);
+    }
+    return token;
+  };
+}
+
+function headersOf(user: UserEntry): Record<string, string | string[]> {
+  return {
+    ...(user.username && { authorization: `Basic ${base64(`${user.username}:${user.password ?? ""}`)}` }),
+    ...(user.as && { "impersonate-user": user.as }),
+    ...(user["as-uid"] && { "impersonate-uid": user["as-uid"] }),
+    ...(user["as-groups"]?.length && { "impersonate-group": user["as-groups"] }),
+  };
+}

@@ -1,0 +1,125 @@
+// A transport that meets trouble on purpose: for tests of what a client does when the server or the network misbehaves.
+import { type Clock, systemClock } from "#base";
+import { type ClientRequest, type ClientResponse, type Transport, Unreachable } from "./transport.ts";
+
+/** One kind of trouble. */
+export type Fault =
+  /** The server is not asked; this is the answer. */
+  | { readonly answer: number; readonly retryAfterSeconds?: number; readonly message?: string }
+  /** The connection breaks: before the server sees the request, or after it has done it but before its answer arrives. */
+  | { readonly cut: "before" | "after" }
+  /** The answer begins, and breaks off behind so many watch events (or lines). */
+  | { readonly dropAfterEvents: number }
+  /** The request waits this long, then goes on. */
+  | { readonly delayMilliseconds: number };
+
+export interface FaultRule {
+  /** Requests it concerns; all when left out. */
+  readonly when?: (request: ClientRequest) => boolean;
+  /** How many requests it hits before it is used up; one when left out, Infinity for all. */
+  readonly times?: number;
+}
+
+export interface FaultyTransport extends Transport {
+  /** Adds a fault behind those already planned. Every request meets the first that concerns it. */
+  plan(fault: Fault, rule?: FaultRule): void;
+  /** What is planned and not used up. */
+  readonly planned: number;
+  /** What has happened lately, oldest first. */
+  readonly met: readonly { readonly fault: Fault; readonly method: string; readonly path: string }[];
+  clear(): void;
+}
+
+const mostMet = 10_000;
+
+/** For rules: whether a request is a watch. */
+export const isWatch = ({ path }: ClientRequest): boolean => /[?&]watch=(true|1)(&|$)/.test(path);
+
+export function withFaults(transport: Transport, { clock = systemClock }: { readonly clock?: Clock } = {}): FaultyTransport {
+  const planned: { readonly fault: Fault; readonly when: (request: ClientRequest) => boolean; left: number }[] = [];
+  const met: { fault: Fault; method: string; path: string }[] = [];
+  const next = (request: ClientRequest): Fault | undefined => {
+    const at = planned.findIndex(({ when }) => when(request));
+    const found = planned[at];
+    if (!found) return undefined;
+    if (--found.left <= 0) planned.splice(at, 1);
+    if (met.length === mostMet) met.shift();
+    met.push({ fault: found.fault, method: request.method, path: request.path });
+    return found.fault;
+  };
+  return {
+    plan: (fault, { when = () => true, times = 1 } = {}) => void planned.push({ fault, when, left: times }),
+    get planned() {
+      return planned.length;
+    },
+    met,
+    clear: () => void planned.splice(0),
+    close: () => transport.close(),
+    send: async (request) => {
+      const fault = next(request);
+      if (!fault) return await transport.send(request);
+      if ("answer" in fault) return answerOf(fault);
+      if ("delayMilliseconds" in fault) {
+        await clock.sleep(fault.delayMilliseconds, request.signal);
+        return await transport.send(request);
+      }
+      if ("cut" in fault) {
+        if (fault.cut === "after") for await (const _ of (await transport.send(request)).chunks);
+        throw new Unreachable(`the connection was cut ${fault.cut} the request`);
+      }
+      const response = await transport.send(request);
+      return { ...response, chunks: dropped(response.chunks, fault.dropAfterEvents) };
+    },
+  };
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  409: "Conflict",
+  410: "Expired",
+  429: "TooManyRequests",
+  500: "InternalError",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
+function answerOf({ answer, retryAfterSeconds, message }: Extract<Fault, { answer: number }>): ClientResponse {
+  const failed = answer >= 400;
+  const status = {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: failed ? "Failure" : "Success",
+    ...(failed && { message: message ?? `a planned fault: ${answer}`, reason: reasons[answer] ?? "" }),
+    ...(retryAfterSeconds !== undefined && { details: { retryAfterSeconds } }),
+    code: answer,
+  };
+  return {
+    status: answer,
+    headers: { "content-type": "application/json", ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }) },
+    chunks: (async function* () {
+      yield Buffer.from(JSON.stringify(status));
+    })(),
+  };
+}
+
+/** Passes whole lines on until enough have gone by, then breaks. */
+async function* dropped(chunks: AsyncIterable<Uint8Array>, events: number): AsyncGenerator<Uint8Array> {
+  let left = events;
+  if (left > 0) {
+    for await (const chunk of chunks) {
+      let from = 0;
+      for (let at = chunk.indexOf(10); at >= 0 && left > 0; at = chunk.indexOf(10, from)) {
+        yield chunk.subarray(from, at + 1);
+        from = at + 1;
+        left--;
+      }
+      if (left === 0) break;
+      if (from < chunk.length) yield chunk.subarray(from);
+    }
+    if (left > 0) return;
+  }
+  throw new Unreachable("the connection was cut in the middle of the answer");
+}

@@ -1,0 +1,45 @@
+// The kinds that clients ask for most, as `client.of()` takes them.
+import {
+  ClusterRole,
+  ClusterRoleBinding,
+  ConfigMap,
+  CoreEvent,
+  Deployment,
+  Event,
+  Job,
+  Lease,
+  Namespace,
+  Node,
+  Pod,
+  PodDisruptionBudget,
+  Role,
+  RoleBinding,
+  Secret,
+  Service,
+  ServiceAccount,
+} from "#api";
+import type { KindSchema, ResourceKind } from "./client.ts";
+
+const inNamespaces = <S extends KindSchema>(plural: string, schema: S): ResourceKind<S> => ({ schema, plural, namespaced: true });
+const inCluster = <S extends KindSchema>(plural: string, schema: S): ResourceKind<S> => ({ schema, plural, namespaced: false });
+
+export const kinds = {
+  clusterRoles: inCluster("clusterroles", ClusterRole),
+  clusterRoleBindings: inCluster("clusterrolebindings", ClusterRoleBinding),
+  configMaps: inNamespaces("configmaps", ConfigMap),
+  /** Events as the core group serves them. */
+  coreEvents: inNamespaces("events", CoreEvent),
+  deployments: inNamespaces("deployments", Deployment),
+  events: inNamespaces("events", Event),
+  jobs: inNamespaces("jobs", Job),
+  leases: inNamespaces("leases", Lease),
+  namespaces: inCluster("namespaces", Namespace),
+  nodes: inCluster("nodes", Node),
+  pods: inNamespaces("pods", Pod),
+  podDisruptionBudgets: inNamespaces("poddisruptionbudgets", PodDisruptionBudget),
+  roles: inNamespaces("roles", Role),
+  roleBindings: inNamespaces("rolebindings", RoleBinding),
+  secrets: inNamespaces("secrets", Secret),
+  serviceAccounts: inNamespaces("serviceaccounts", ServiceAccount),
+  services: inNamespaces("services", Service),
+} as const;
