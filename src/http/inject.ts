@@ -21,11 +21,15 @@ export interface Injected {
   json(): Promise<unknown>;
 }
 
+const drainBytes = 64 * 1024;
+
 /** Sends one request straight into a handler. */
 export async function inject(handle: (call: Call) => Promise<Reply>, request: Injection): Promise<Injected> {
   const cut = request.path.indexOf("?");
   const abort = new AbortController();
-  request.signal?.addEventListener("abort", () => abort.abort(request.signal!.reason), { once: true });
+  const pass = (): void => abort.abort(request.signal!.reason);
+  if (request.signal?.aborted) pass();
+  request.signal?.addEventListener("abort", pass, { once: true });
   const body = typeof request.body === "string" ? Buffer.from(request.body) : (request.body ?? new Uint8Array());
   const reply = await handle({
     method: request.method ?? "GET",
@@ -40,13 +44,16 @@ export async function inject(handle: (call: Call) => Promise<Reply>, request: In
     upgradable: false,
     goAway: () => undefined,
   });
-  const chunks = bodyChunks(reply, abort.signal);
+  const streamed = reply.body !== undefined && "stream" in reply.body;
+  const leave = (): void => request.signal?.removeEventListener("abort", pass);
+  if (!streamed) leave();
+  const chunks = bodyChunks(reply, abort.signal, leave);
   const bytes = async (): Promise<Uint8Array> => Buffer.concat(await Array.fromAsync(chunks));
   const text = async (): Promise<string> => Buffer.from(await bytes()).toString();
   return { status: reply.status, headers: reply.headers, chunks, bytes, text, json: async () => JSON.parse(await text()) as unknown };
 }
 
-async function* bodyChunks(reply: Reply, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* bodyChunks(reply: Reply, signal: AbortSignal, over: () => void): AsyncGenerator<Uint8Array> {
   const body = reply.body;
   if (body === undefined || "takeOver" in body) return;
   if (body instanceof Uint8Array) {
@@ -58,6 +65,7 @@ async function* bodyChunks(reply: Reply, signal: AbortSignal): AsyncGenerator<Ui
     return;
   }
   const queue: Uint8Array[] = [];
+  const waiting: (() => void)[] = [];
   let ended = false;
   let wake = (): void => undefined;
   let backlog = 0;
@@ -65,6 +73,7 @@ async function* bodyChunks(reply: Reply, signal: AbortSignal): AsyncGenerator<Ui
   const close = (): void => {
     closed.abort();
     wake();
+    for (const resume of waiting.splice(0)) resume();
   };
   if (signal.aborted) close();
   signal.addEventListener("abort", close, { once: true });
@@ -77,7 +86,7 @@ async function* bodyChunks(reply: Reply, signal: AbortSignal): AsyncGenerator<Ui
     get backlogBytes() {
       return backlog;
     },
-    drained: () => Promise.resolve(),
+    drained: () => (closed.signal.aborted || backlog < drainBytes ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
     closed: closed.signal,
   };
   const done = body.stream(sink).finally(() => {
@@ -89,12 +98,14 @@ async function* bodyChunks(reply: Reply, signal: AbortSignal): AsyncGenerator<Ui
       const chunk = queue.shift();
       if (chunk) {
         backlog -= chunk.length;
+        if (backlog < drainBytes) for (const resume of waiting.splice(0)) resume();
         yield chunk;
       } else if (ended) break;
       else await new Promise<void>((resolve) => (wake = resolve));
     }
   } finally {
     close();
+    over();
     await done.catch(() => undefined);
   }
 }
