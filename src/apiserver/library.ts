@@ -1,0 +1,92 @@
+// The server as a library: start it in this process, talk to it without a socket, and leave nothing behind.
+import { type Clock, type Log, silentLog, systemClock } from "#base";
+import { type ApiClient, type ClientConfig, type Transport, apiClient, inProcess, singleContext } from "#client";
+import { type DialectName, dialectNamed } from "#dialect";
+import type { Injected, Injection } from "#http";
+import { MemoryStore } from "#store";
+import { type OwnCredentials, ownCredentials } from "./library/credentials.ts";
+import { type Kit, kitOf } from "./library/kit.ts";
+import { settingsFor } from "./library/settings.ts";
+import { type StartedServer, start } from "./start.ts";
+
+/** Where objects live: nowhere but in memory, in an embedded store in a folder, or in etcd. */
+export type LibraryStore = "memory" | { readonly dir: string } | { readonly etcd: readonly string[] };
+
+export interface ServerOptions {
+  readonly store: LibraryStore;
+  readonly dialect?: DialectName;
+  /** Flags of the program, such as `--event-ttl=10m`. They win over what the library sets. */
+  readonly flags?: readonly string[];
+  readonly clock?: Clock;
+  /** 0 takes a free port of the loopback interface. Left out, the server has no socket at all. */
+  readonly port?: number;
+  /** Silent unless given. */
+  readonly log?: Log;
+}
+
+export interface RunningServer extends AsyncDisposable {
+  /** `https://127.0.0.1:port`; empty without a port. */
+  readonly url: string;
+  /** Speaks as an administrator, without a socket. */
+  readonly client: ApiClient;
+  /** One request, without a socket; as an administrator unless it says otherwise. */
+  readonly inject: (request: Injection) => Promise<Injected>;
+  /** For tests: time, trouble and the past. */
+  readonly kit: Kit;
+  /** For other programs: how to reach the port as an administrator. */
+  readonly clientConfig: ClientConfig;
+  /** Ends everything the server started. Safe to call again. */
+  stop(): Promise<void>;
+}
+
+/** Who an in-process client is. */
+export interface Caller {
+  readonly name: string;
+  readonly groups: readonly string[];
+}
+
+const administrator: Caller = { name: "admin", groups: ["system:masters", "system:authenticated"] };
+
+/** Starts a server. Several may run in one process. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  return await launch(options, options.store === "memory" ? new MemoryStore({ clock: options.clock ?? systemClock }) : undefined, ownCredentials());
+}
+
+async function launch(options: ServerOptions, memory: MemoryStore | undefined, own: OwnCredentials): Promise<RunningServer> {
+  const dialect = dialectNamed(options.dialect ?? "orch");
+  if (!dialect) throw new Error(`"${options.dialect}" is not a dialect; known are orch and kubernetes`);
+  const clock = options.clock ?? systemClock;
+  const started = await start({
+    dialect,
+    settings: settingsFor(dialect, options),
+    ...(memory && { store: memory }),
+    clock,
+    log: options.log ?? silentLog,
+    listen: options.port !== undefined,
+    own,
+  });
+  const connect = (caller: Caller = administrator): Transport => inProcess(started.handle, caller);
+  let stopped: Promise<void> | undefined;
+  const stop = (): Promise<void> => (stopped ??= end(started, memory));
+  return {
+    url: started.url,
+    client: apiClient(connect(), dialect),
+    inject: (request) => started.inject(request),
+    kit: kitOf({
+      dialect,
+      clock,
+      connect,
+      memory,
+      caughtUp: async () => void (await started.core.feed.current()),
+      fork: (store) => launch(options, store, own),
+    }),
+    clientConfig: singleContext({ name: "local", server: started.url, ca: started.certificate, token: own.token }),
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+async function end(started: StartedServer, memory: MemoryStore | undefined): Promise<void> {
+  await started.stop();
+  await memory?.close();
+}

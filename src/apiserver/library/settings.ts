@@ -1,0 +1,31 @@
+// From the few words of a library call to the settings of the whole server.
+import type { Dialect } from "#dialect";
+import { settle } from "#options";
+import { type ApiserverSettings, apiserverOptions } from "../options/options.ts";
+import type { ServerOptions } from "../library.ts";
+
+/** Files that a program must be given and a library makes itself. */
+const madeByTheLibrary = new Set(["service account tokens can be issued", "service account tokens can be verified"]);
+
+export function settingsFor(dialect: Dialect, { store, flags = [], port }: ServerOptions): ApiserverSettings {
+  const set = apiserverOptions(dialect);
+  const settled = settle({ ...set, checks: set.checks.filter(({ name }) => !madeByTheLibrary.has(name)) }, [
+    ...storeFlags(store),
+    "--bind-address=127.0.0.1",
+    "--advertise-address=127.0.0.1",
+    "--authorization-mode=RBAC",
+    "--service-account-issuer=https://local.invalid",
+    ...(port ? [`--secure-port=${port}`] : []),
+    ...flags,
+  ]);
+  if (settled.asked) throw new Error(`--${settled.asked} is for the program, not for the library`);
+  if (settled.errors.length > 0) throw new Error(`the server cannot start with these flags: ${settled.errors.join("; ")}`);
+  return port === 0 ? { ...settled.values, securePort: 0 } : settled.values;
+}
+
+function storeFlags(store: ServerOptions["store"]): readonly string[] {
+  if (store === "memory") return ["--store-servers=memory://"];
+  if ("dir" in store) return [`--data-dir=${store.dir}`];
+  if (store.etcd.length === 0) throw new Error("a store in etcd needs the address of at least one server");
+  return [`--store-servers=${store.etcd.join(",")}`];
+}
