@@ -1,7 +1,7 @@
 // Binding: ties a pod to a node, once.
 import { Binding, type Pod, Status } from "#api";
 import { badRequest, conflict, type FieldError, invalid, notFound, notSupported, required } from "#base";
-import { type KindSchema, timestamp } from "#registry";
+import { timestamp } from "#registry";
 import type { ApiCall } from "./api-call.ts";
 import type { SpecialEndpoint } from "./catalog.ts";
 import { setCondition } from "./pod-conditions.ts";
@@ -19,7 +19,7 @@ export function bindingEndpoints(core: Core, context: SpecialContext): readonly 
     if (errors.length > 0) throw invalid({ group: "", kind: "Binding" }, name, errors);
     await admit(call, context, Binding, binding, options);
     await assign(core, call.target.namespace, name, binding, options.dryRun);
-    return answer(201, created(), Status as KindSchema, choice, context);
+    return answer(201, created(), Status, choice, context);
   };
   return [
     {

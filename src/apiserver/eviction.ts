@@ -1,7 +1,7 @@
 // Eviction: takes a pod away if its disruption budget lets it go.
 import { type DeleteOptions, Eviction, type Pod, type PodDisruptionBudget, Status } from "#api";
 import { ApiError, badRequest, conflict, forbidden, fromLabelSelector, notFound, selectEverything, timeout, tooManyRequests } from "#base";
-import { type KindSchema, type Resource, type WriteRequest, remove, timestamp, update } from "#registry";
+import { type Resource, type WriteRequest, remove, timestamp, update } from "#registry";
 import type { Held } from "#watchcache";
 import { ownRequest } from "./bootstrap.ts";
 import type { SpecialEndpoint } from "./catalog.ts";
@@ -30,7 +30,7 @@ export function evictionEndpoint(core: Core, context: SpecialContext): SpecialEn
       const dryRun = options.dryRun || Boolean(deletion.dryRun?.length);
       await admit(call, context, Eviction, eviction, options);
       await evict(core, { namespace, name, dryRun }, deletion);
-      return answer(201, created(), Status as KindSchema, choice, context);
+      return answer(201, created(), Status, choice, context);
     },
   };
 }

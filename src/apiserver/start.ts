@@ -10,6 +10,7 @@ import { builtInStrategies } from "#registry";
 import { type Store, openStore } from "#store";
 import { accessFor } from "./access.ts";
 import { bootstrapNamespaces, claimDialect } from "./bootstrap.ts";
+import { bootstrapPriorities } from "./bootstrap-priorities.ts";
 import type { OwnCredentials } from "./library/credentials.ts";
 import { openApi } from "./openapi/handler.ts";
 import { rootPaths } from "./paths.ts";
@@ -71,6 +72,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   options.onPhase?.("loading objects");
   await core.start();
   await bootstrapNamespaces(core);
+  await bootstrapPriorities(core);
   const access = await accessFor(core, settings);
   const plugins = admissionPlugins(core, settings);
   const front = buildFront(core, {

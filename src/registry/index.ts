@@ -1,11 +1,12 @@
-export { type ApiObject, type Circumstances, type Column, type KindSchema, type PartSubresource, type RegistrySettings, type Served, type Strategy, type Verb, allVerbs, strategy } from "./strategy.ts";
+export { type ApiObject, type Circumstances, type Column, type KindSchema, type PartSubresource, type ScaleView, type RegistrySettings, type Served, type Strategy, type Verb, allVerbs, strategy } from "./strategy.ts";
 export { type Endpoint, Resource, type StorageMedia } from "./resource.ts";
 export { type WriteRequest, circumstances, timestamp } from "./request.ts";
 export { defaulted } from "./defaulting.ts";
 export { create } from "./create.ts";
 export { type Change, type Changed, update } from "./update.ts";
 export { type Removal, remove, validateDeleteOptions } from "./remove.ts";
-export { applyObject } from "./field-owners.ts";
+export { applyObject, ownersOfScale } from "./field-owners.ts";
 export { validateAnnotations, validateFinalizersQualified, validateLabels, validateMeta, validateMetaUpdate } from "./object-meta.ts";
 export { dns1035Label, dnsLabel, dnsSubdomain, generatedName, pathSegment } from "./names.ts";
 export { builtInStrategies } from "./strategies/index.ts";
+export { systemClasses } from "./strategies/priority-class.ts";

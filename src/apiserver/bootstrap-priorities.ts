@@ -1,0 +1,17 @@
+// The two priority classes that every cluster has.
+import { systemClasses } from "#registry";
+import { ensure } from "./bootstrap.ts";
+import type { Core } from "./server.ts";
+
+const descriptions: Readonly<Record<string, string>> = {
+  "system-node-critical": "For pods without which their node does not work.",
+  "system-cluster-critical": "For pods without which the cluster does not work, on whichever node.",
+};
+
+export async function bootstrapPriorities(core: Core): Promise<void> {
+  const resource = core.resources.get("scheduling/priorityclasses")!;
+  for (const [name, value] of Object.entries(systemClasses)) {
+    if (await resource.source.get(name, { at: "any" })) continue;
+    await ensure(core, resource.endpoints[0]!, { metadata: { name, creationTimestamp: null }, value, description: descriptions[name] });
+  }
+}
