@@ -8,6 +8,7 @@ import type { EndpointContext, Endpointed } from "./endpoints/context.ts";
 import { deleteCollection, deleteOne } from "./endpoints/delete.ts";
 import { patch } from "./endpoints/patch.ts";
 import { get, list } from "./endpoints/read.ts";
+import { patchScale, readScale, replaceScale } from "./endpoints/scale.ts";
 import { watch } from "./endpoints/watch.ts";
 import { create, replace } from "./endpoints/write.ts";
 
@@ -16,6 +17,8 @@ export type PathHandler = (call: ApiCall) => Promise<Reply | undefined> | Reply 
 
 const collection: Readonly<Record<string, Endpointed>> = { list, watch, create, deletecollection: deleteCollection };
 const item: Readonly<Record<string, Endpointed>> = { get, update: replace, patch, delete: deleteOne, watch };
+
+const scaling: Readonly<Record<string, Endpointed>> = { get: readScale, update: replaceScale, patch: patchScale };
 
 export function router(catalog: Catalog, context: EndpointContext, paths: readonly PathHandler[]): (call: ApiCall) => Promise<Reply> {
   return async (call) => {
@@ -49,7 +52,13 @@ export function router(catalog: Catalog, context: EndpointContext, paths: readon
 function handlerFor(call: ApiCall, endpoint: Endpoint): Endpointed {
   const { target, method } = call;
   if (target.subresource) {
-    const part = endpoint.resource.strategy.subresources?.[target.subresource];
+    const { strategy } = endpoint.resource;
+    if (target.subresource === "scale" && strategy.scale && !target.rest) {
+      const scaler = method === "HEAD" ? undefined : scaling[target.verb];
+      if (!scaler) throw notAllowed(method);
+      return scaler;
+    }
+    const part = strategy.subresources?.[target.subresource];
     if (!part || target.rest) throw notServed();
     const allowed = part.verbs ?? ["get", "update", "patch"];
     if (method === "HEAD" || !allowed.includes(target.verb as "get")) throw notAllowed(method);

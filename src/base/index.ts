@@ -42,6 +42,7 @@ export {
   fromLabelSelector,
   isLabelValue,
   isQualifiedName,
+  labelSelectorText,
   parseFieldSelector,
   parseLabelSelector,
   selectEverything,

@@ -210,3 +210,21 @@ export function fromLabelSelector(given: LabelSelectorLike): Selector {
   }
   return selector(labels, []);
 }
+
+/** The text of a structured selector: `a=b,c in (d,e),!f`. */
+export function labelSelectorText(given: LabelSelectorLike): string {
+  const requirements = [
+    ...Object.entries(given.matchLabels ?? {}).map(([key, value]) => ({ key, text: `${key}=${value}` })),
+    ...(given.matchExpressions ?? []).map(({ key, operator, values }) => ({ key, text: expressionText(key, operator, values ?? []) })),
+  ];
+  return requirements
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+    .map(({ text }) => text)
+    .join(",");
+}
+
+function expressionText(key: string, operator: string, values: readonly string[]): string {
+  if (operator === "Exists") return key;
+  if (operator === "DoesNotExist") return `!${key}`;
+  return `${key} ${operator === "In" ? "in" : "notin"} (${values.toSorted().join(",")})`;
+}

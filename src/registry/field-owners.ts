@@ -1,7 +1,24 @@
 // Who owns which fields: kept in metadata.managedFields on every write, and decided upon by server-side apply.
 import { ApiError, badRequest, deepCopy } from "#base";
 import { commandLineManagers } from "#dialect";
-import { type Applied, type Conflict, type FieldSet, type JsonObject, type ManagedFieldsEntry, PatchError, apply, conflictMessage, fromJsonValue, updateManagers } from "#schema";
+import { Scale } from "#api";
+import {
+  type Applied,
+  type Conflict,
+  type FieldPath,
+  type FieldSet,
+  type JsonObject,
+  type ManagedFieldsEntry,
+  PatchError,
+  apply,
+  conflictMessage,
+  fieldElement,
+  fromJsonValue,
+  fromScaleManagers,
+  toScaleManagers,
+  updateManagers,
+  withManagers,
+} from "#schema";
 import { defaulted } from "./defaulting.ts";
 import { type WriteRequest, timestamp } from "./request.ts";
 import type { ApiObject } from "./strategy.ts";
@@ -86,4 +103,28 @@ function applyConflict(conflicts: readonly Conflict[]): ApiError {
   return new ApiError(409, "Conflict", text, {
     causes: conflicts.map(({ message, field }) => ({ reason: "FieldManagerConflict", message, field })),
   });
+}
+
+/** Applies a change to the scale of a workload: the new scale, and the workload's owners after it. */
+export function ownersOfScale(
+  request: WriteRequest,
+  parent: ApiObject,
+  scale: ApiObject,
+  change: (scale: ApiObject) => ApiObject,
+  applying?: { readonly force: boolean },
+): { readonly scale: ApiObject; readonly managedFields: readonly ManagedFieldsEntry[] } {
+  const { endpoint } = request;
+  const owners = (parent.metadata.managedFields ?? []) as readonly ManagedFieldsEntry[];
+  const replicas: FieldPath = [fieldElement("spec"), fieldElement("replicas")];
+  const of = { paths: { [endpoint.apiVersion]: replicas }, parentVersion: endpoint.apiVersion, scaleVersion: scale.apiVersion };
+  const live = withManagers(scale as unknown as JsonObject, toScaleManagers(owners, of));
+  const write = { schema: Scale, apiVersion: scale.apiVersion, manager: request.manager, subresource: "scale", now: timestamp(request.now) };
+  const sent = change(scale);
+  if (!applying) {
+    const entries = updateManagers({ ...write, live, next: sent as unknown as JsonObject });
+    return { scale: sent, managedFields: fromScaleManagers(owners, entries, of) };
+  }
+  const outcome = apply({ ...write, live, patch: sent as unknown as JsonObject, force: applying.force });
+  if (!outcome.done) throw applyConflict(outcome.conflicts);
+  return { scale: outcome.object as unknown as ApiObject, managedFields: fromScaleManagers(owners, outcome.managers, of) };
 }

@@ -24,6 +24,7 @@ export const circumstances = (request: WriteRequest): Circumstances => ({
   dialect: request.endpoint.resource.dialect,
   now: request.now,
   user: request.user.name,
+  identity: request.user,
   dryRun: request.dryRun,
   served: request.endpoint.served,
   settings: request.settings,

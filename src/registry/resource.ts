@@ -37,7 +37,7 @@ export class Resource {
   readonly endpoints: readonly Endpoint[];
   readonly #media: StorageMedia;
   /** What is known of values this process encoded itself, so that they need not be parsed when they come back. */
-  readonly #known = new WeakMap<Uint8Array, { readonly known: Known; readonly json: Buffer }>();
+  readonly #known = new WeakMap<Uint8Array, { readonly known: Known; readonly json: Buffer; held?: Held }>();
   #selectable: ReadonlySet<string> | undefined;
   source!: ObjectSource;
 
@@ -77,7 +77,10 @@ export class Resource {
   /** How a stored value becomes what is held: from memory when this process wrote it, else by decoding it once. */
   readonly reader: Reader = (entry: Entry): Held => {
     const mine = this.#known.get(entry.value);
-    if (mine) return hold(entry.key, entry.revision, mine.json, mine.known);
+    if (mine) {
+      if (mine.held?.revision !== entry.revision) mine.held = hold(entry.key, entry.revision, mine.json, mine.known);
+      return mine.held;
+    }
     const object = this.decodeStored(entry.value);
     const { known, json } = this.#describe(object);
     return hold(entry.key, entry.revision, json, known);
@@ -101,9 +104,11 @@ export class Resource {
   encode(object: ApiObject): { readonly value: Uint8Array; readonly hold: (revision: Revision) => Held; readonly json: Buffer } {
     const { known, json } = this.#describe(object);
     const value = this.#media === "json" ? json : encodeStoredProtobuf(this.hub, object, this.dialect);
-    this.#known.set(value, { known, json });
+    const record: { known: Known; json: Buffer; held?: Held } = { known, json };
+    this.#known.set(value, record);
     const key = this.prefix + this.keyOf(known.namespace, known.name);
-    return { value, json, hold: (revision) => hold(key, revision, json, known) };
+    const held = (revision: Revision): Held => (record.held?.revision === revision ? record.held : (record.held = hold(key, revision, json, known)));
+    return { value, json, hold: held };
   }
 
   async write(write: Omit<Write, "key"> & { readonly key: string }): Promise<Outcome> {
@@ -141,8 +146,8 @@ export class Resource {
       apiVersion,
       kind: schema.kind.kind,
       isHub: served.schema === this.strategy.hub,
-      toHub: (object) => stamp(served.toHub ? served.toHub(object) : object, this.hubVersion, this.hub.kind.kind),
-      fromHub: (object) => stamp(served.fromHub ? served.fromHub(object) : object, apiVersion, schema.kind.kind),
+      toHub: (object) => stamp(served.toHub ? served.toHub(object, this.dialect) : object, this.hubVersion, this.hub.kind.kind),
+      fromHub: (object) => stamp(served.fromHub ? served.fromHub(object, this.dialect) : object, apiVersion, schema.kind.kind),
     };
   }
 }

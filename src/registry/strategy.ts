@@ -1,4 +1,5 @@
 // What is special about a kind. Every hook is optional: silence means the ordinary thing.
+import type { Actor } from "#admission";
 import type { FieldError } from "#base";
 import type { ObjectMeta } from "#api";
 import type { Dialect } from "#dialect";
@@ -14,8 +15,10 @@ export type KindSchema = Message & { readonly kind: KindName };
 /** A version under which the kind is served. Without conversions it is the stored shape itself. */
 export interface Served<T extends ApiObject = ApiObject> {
   readonly schema: KindSchema;
-  toHub?(served: ApiObject): T;
-  fromHub?(hub: T): ApiObject;
+  toHub?(served: ApiObject, dialect: Dialect): T;
+  fromHub?(hub: T, dialect: Dialect): ApiObject;
+  /** Clients that still speak it are warned: since which release, until which, and what to use instead. */
+  readonly deprecated?: { readonly since: string; readonly until: string; readonly instead: string };
 }
 
 /** What hooks may know about the request. */
@@ -23,6 +26,8 @@ export interface Circumstances {
   readonly dialect: Dialect;
   readonly now: Date;
   readonly user: string;
+  /** The user with all that is known of them. */
+  readonly identity: Actor;
   readonly dryRun: boolean;
   /** Index into `served` of the version the client speaks; hooks rarely care. */
   readonly served: Served;
@@ -116,6 +121,16 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   ttlSeconds?(obj: T, about: Circumstances): number;
   readonly columns?: readonly Column<T>[];
   readonly subresources?: Readonly<Record<string, PartSubresource<T>>>;
+  readonly scale?: ScaleView<T>;
+}
+
+/** How many of something there should be and are, for kinds that can be scaled. */
+export interface ScaleView<T extends ApiObject> {
+  replicas(obj: T): number;
+  setReplicas(obj: T, replicas: number): void;
+  observed(obj: T): number;
+  /** The label selector of what is counted, as text. */
+  selector(obj: T): string;
 }
 
 export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch";

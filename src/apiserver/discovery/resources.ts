@@ -29,6 +29,7 @@ export function apiResources(version: GroupVersion): ApiResource[] {
       ...(strategy.categories && { categories: [...strategy.categories] }),
       storageVersionHash: storageHash(hubVersion, hub.kind.kind),
     });
+    if (strategy.scale) list.push({ name: `${name}/scale`, singularName: "", namespaced, group: "autoscaling", version: "v1", kind: "Scale", verbs: ["get", "patch", "update"] });
     for (const [part, { verbs, kind, kindGroup }] of Object.entries(strategy.subresources ?? {})) {
       list.push({
         name: `${name}/${part}`,

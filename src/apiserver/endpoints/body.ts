@@ -12,7 +12,9 @@ export const largestBody = 3 * 1024 * 1024;
 
 export async function readBody(call: ApiCall): Promise<Uint8Array> {
   try {
-    return await call.call.body(largestBody);
+    const bytes = await call.call.body(largestBody);
+    call.afterBody?.();
+    return bytes;
   } catch (error) {
     if (error instanceof BodyTooLarge) throw tooLarge(`Request entity too large: limit is ${error.limitBytes}`);
     if (error instanceof BodyCutShort) throw badRequest(error.message);

@@ -1,6 +1,6 @@
 // What endpoints share: how a call becomes a registry request, and how what is held becomes a reply.
 import type { AdmissionChain } from "#admission";
-import type { Clock } from "#base";
+import type { Clock, Counter } from "#base";
 import type { Reply } from "#http";
 import { type Endpoint, type RegistrySettings, type WriteRequest } from "#registry";
 import type { Held } from "#watchcache";
@@ -20,6 +20,8 @@ export interface EndpointContext {
   readonly deleteCollectionWorkers: number;
   /** Aborted when the server is about to close its watches. */
   readonly closing: AbortSignal;
+  /** Counts the events that watches of a kind deliver. */
+  readonly watchEvents?: (group: string, version: string, kind: string) => Counter;
 }
 
 export type Endpointed = (context: EndpointContext, call: ApiCall, endpoint: Endpoint) => Promise<Reply>;

@@ -11,7 +11,7 @@ import { type WriteOptions, writeOptions } from "./options.ts";
 import { withoutRevision } from "./write.ts";
 
 const patchTypes = ["application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml"] as const;
-type PatchType = (typeof patchTypes)[number];
+export type PatchType = (typeof patchTypes)[number];
 
 export const patch: Endpointed = async (context, call, endpoint) => {
   const type = patchType(call);
@@ -24,7 +24,7 @@ export const patch: Endpointed = async (context, call, endpoint) => {
   return replyWith(as, endpoint, created ? 201 : 200, request.dryRun && created ? withoutRevision(as.object(held)) : as.object(held));
 };
 
-function patchType(call: ApiCall): PatchType {
+export function patchType(call: ApiCall): PatchType {
   const said = parseMediaType(header(call.call.headers, "content-type") ?? "");
   const essence = said && `${said.type}/${said.subtype}`;
   const found = patchTypes.find((item) => item === essence);
@@ -33,21 +33,28 @@ function patchType(call: ApiCall): PatchType {
 }
 
 async function patched(call: ApiCall, endpoint: Endpoint, request: WriteRequest, options: WriteOptions, type: PatchType, body: Uint8Array): Promise<Awaited<ReturnType<typeof update>>> {
+  const change = patchOf(call, endpoint, options, type, body);
+  return await update(request, call.target.name, { transform: (old) => defaulted(request, change(endpoint.fromHub(old!))) });
+}
+
+/** Reads a patch: what it makes of an object in the endpoint's version. */
+export async function patchedTree(call: ApiCall, endpoint: Endpoint, options: WriteOptions, type: PatchType): Promise<(served: ApiObject) => ApiObject> {
+  return patchOf(call, endpoint, options, type, await readBody(call));
+}
+
+function patchOf(call: ApiCall, endpoint: Endpoint, options: WriteOptions, type: PatchType, body: Uint8Array): (served: ApiObject) => ApiObject {
   const parsed = parsedPatch(body);
   if (type !== "application/json-patch+json" && (typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value))) throw badRequest("the patch must be a JSON object");
   judgeStrictness(call, { value: { apiVersion: endpoint.apiVersion } as ApiObject, unknown: [], duplicate: parsed.duplicate }, options.fieldValidation, "patch");
   let judged = false;
-  return await update(request, call.target.name, {
-    transform: (old) => {
-      const served = endpoint.fromHub(old!);
-      const tree = transformed(type, endpoint, served, parsed.value);
-      const decoded = decodedPatch(endpoint, tree, call.target.name);
-      if (!judged) judgePatch(call, endpoint, decoded, options);
-      judged = true;
-      if (decoded.value.metadata.name !== call.target.name) throw badRequest(`the name of the object (${decoded.value.metadata.name}) does not match the name on the URL (${call.target.name})`);
-      return defaulted(request, deepCopy(decoded.value));
-    },
-  });
+  return (served) => {
+    const tree = transformed(type, endpoint, served, parsed.value);
+    const decoded = decodedPatch(endpoint, tree, call.target.name);
+    if (!judged) judgePatch(call, endpoint, decoded, options);
+    judged = true;
+    if (decoded.value.metadata.name !== call.target.name) throw badRequest(`the name of the object (${decoded.value.metadata.name}) does not match the name on the URL (${call.target.name})`);
+    return deepCopy(decoded.value);
+  };
 }
 
 function parsedPatch(body: Uint8Array): { value: unknown; duplicate: readonly string[] } {
@@ -91,16 +98,26 @@ function judgePatch(call: ApiCall, endpoint: Endpoint, decoded: DecodedBody, opt
 }
 
 async function applied(call: ApiCall, endpoint: Endpoint, request: WriteRequest, options: WriteOptions, body: Uint8Array): Promise<Awaited<ReturnType<typeof update>>> {
-  const sent = applyBody(call, endpoint, options, body);
-  const { name, namespace } = sent.metadata;
-  if (name !== call.target.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.target.name})`);
-  if (namespace && endpoint.resource.namespaced && namespace !== call.target.namespace) throw badRequest(`the namespace of the object (${namespace}) does not match the namespace on the request (${call.target.namespace})`);
+  const sent = checkedConfiguration(call, endpoint, options, body);
   return await update(request, call.target.name, {
     createIfAbsent: true,
     tracked: true,
     uid: sent.metadata.uid,
     transform: (old) => applyObject(request, call.target.name, old, sent, options.force ?? false),
   });
+}
+
+/** Reads an applied configuration of the endpoint's kind. */
+export async function applyConfiguration(call: ApiCall, endpoint: Endpoint, options: WriteOptions): Promise<ApiObject> {
+  return checkedConfiguration(call, endpoint, options, await readBody(call));
+}
+
+function checkedConfiguration(call: ApiCall, endpoint: Endpoint, options: WriteOptions, body: Uint8Array): ApiObject {
+  const sent = applyBody(call, endpoint, options, body);
+  const { name, namespace } = sent.metadata;
+  if (name !== call.target.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.target.name})`);
+  if (namespace && endpoint.resource.namespaced && namespace !== call.target.namespace) throw badRequest(`the namespace of the object (${namespace}) does not match the namespace on the request (${call.target.namespace})`);
+  return sent;
 }
 
 function applyBody(call: ApiCall, endpoint: Endpoint, options: WriteOptions, body: Uint8Array): ApiObject {

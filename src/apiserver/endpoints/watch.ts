@@ -34,8 +34,10 @@ async function follow(context: EndpointContext, call: ApiCall, endpoint: Endpoin
   const stop = new AbortController();
   const cancels: (() => void)[] = [];
   const marks = bookmarks(context, options, resource.strategy.bookmarks !== false, as, sink, version ?? 0);
+  const delivered = context.watchEvents?.(endpoint.group, endpoint.version, endpoint.kind);
   const watcher: Watcher = {
     deliver: (frames) => {
+      delivered?.add(frames.length);
       sink.write(encoded(frames, as));
       marks.sent(frames.at(-1)!.item.revision);
       if (sink.backlogBytes > mostBacklogBytes) end();

@@ -15,7 +15,7 @@ export function statusObject(error: unknown): Record<string, unknown> {
     metadata: listMetadata,
     status: "Failure",
     message: known.message,
-    reason: known.reason,
+    ...(known.reason && { reason: known.reason }),
     ...(known.details && { details: ordered(known.details) }),
     code: known.code,
   };

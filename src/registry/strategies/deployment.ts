@@ -6,6 +6,7 @@ import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { selectorText } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
 import { podColumns, podTemplateDefaults, podTemplateWarnings, validatePodTemplate } from "./pod-template.ts";
+import { scaleView } from "./rules/scale.ts";
 import { atMostWhole, countOrPercent, notNegative, percentOf } from "./rules/numbers.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
 import { type PodKeeper, counterErrors, endlessErrors, keeperErrors, notDecremented, podNameWarnings, shareErrors, sharedDiskErrors } from "./rules/workload.ts";
@@ -59,6 +60,7 @@ export const deployment = strategy<Deployment>({
   scope: "Namespaced",
   hub: Deployment,
   generation: true,
+  scale: scaleView(),
   status: "cleared",
   defaults: ({ spec }) => {
     podTemplateDefaults(spec.template);
@@ -116,6 +118,7 @@ export const replicaSet = strategy<ReplicaSet>({
   scope: "Namespaced",
   hub: ReplicaSet,
   generation: true,
+  scale: scaleView(),
   status: "cleared",
   defaults: ({ spec }) => podTemplateDefaults(spec.template),
   prepareForCreate: (obj) => {

@@ -1,11 +1,12 @@
 // Replication controllers, the oldest keepers of pods, and pod templates that stand alone.
 import { PodTemplate, ReplicationController } from "#api";
-import { type FieldError, invalidValue, required } from "#base";
+import { type FieldError, invalidValue, labelSelectorText, required } from "#base";
 import { type Circumstances, strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { labelsText, orNone } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
 import { containersText, imagesText, podColumns, podTemplateDefaults, podTemplateWarnings, validatePodTemplate } from "./pod-template.ts";
+import { scaleView } from "./rules/scale.ts";
 import { notNegative } from "./rules/numbers.ts";
 import { counterErrors, endlessErrors, podNameWarnings, shareErrors, sharedDiskErrors } from "./rules/workload.ts";
 
@@ -33,6 +34,7 @@ export const replicationController = strategy<ReplicationController>({
   hub: ReplicationController,
   storagePath: "controllers",
   generation: true,
+  scale: scaleView((obj) => labelSelectorText({ matchLabels: obj.spec.selector })),
   status: "cleared",
   orphansDependents: {},
   defaults: ({ metadata, spec }) => {

@@ -7,6 +7,7 @@ import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { statusPart } from "./parts.ts";
 import { podColumns, podTemplateDefaults, podTemplateWarnings } from "./pod-template.ts";
+import { scaleView } from "./rules/scale.ts";
 import { atMostWhole, countOrPercent, notNegative, percentOf } from "./rules/numbers.ts";
 import { supported } from "./rules/one-of.ts";
 import { same } from "./rules/unchanged.ts";
@@ -98,6 +99,7 @@ export const statefulSet = strategy<StatefulSet>({
   scope: "Namespaced",
   hub: StatefulSet,
   generation: true,
+  scale: scaleView(),
   status: "cleared",
   validateName: dnsLabel,
   defaults,
