@@ -1,6 +1,5 @@
 // The pods of this node: one worker each, fed by the sources and by what the runtime shows. This is the driver: it performs what
 // next() and plan() decided, and tells the status.
-import { rm } from "node:fs/promises";
 import type { Pod, PodStatus } from "#api";
 import { millisOfTime, timeOfMillis } from "#base";
 import { type ObservedPod, isRunningPod, nothingObserved } from "./containers/observed.ts";
@@ -146,7 +145,7 @@ export function pods(options: PodsOptions): Pods {
     await context.cgroups.release(uid);
     if (gone && !entry.cleared) {
       await context.files.remove(uid);
-      await rm(logFolderOf(pod, context.settings.logFolder), { recursive: true, force: true });
+      await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
       context.objects.forget(uid);
       context.restarts.forget(`${uid}/`);
       entry.cleared = true;

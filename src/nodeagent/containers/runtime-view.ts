@@ -1,7 +1,7 @@
 // What the runtime holds, kept current: two lists a second, and a closer look only at what changed since. Our own actions look
 // at once, so that nobody waits for the next round.
 import type { Clock, Log } from "#base";
-import type { Container, ContainerRuntime, PodSandbox } from "#cri";
+import { type Container, type ContainerRuntime, type PodSandbox, containerState } from "#cri";
 import type { Dialect } from "#dialect";
 import { readMarks, markNames } from "./marks.ts";
 import { type ObservedContainer, type ObservedPod, type ObservedSandbox, nothingObserved, observedContainer, observedSandbox } from "./observed.ts";
@@ -34,6 +34,8 @@ export interface RuntimeViewOptions {
   readonly dialect: Dialect;
   readonly onChange: (observed: ObservedPod) => void;
   readonly periodMilliseconds?: number;
+  /** How a container's last words are read. */
+  readonly lastWords?: typeof terminationMessage;
 }
 
 interface Held {
@@ -48,7 +50,7 @@ interface Lists {
   readonly containers: readonly Container[];
 }
 
-export function runtimeView({ runtime, clock, log, dialect, onChange, periodMilliseconds = 1000 }: RuntimeViewOptions): RuntimeView {
+export function runtimeView({ runtime, clock, log, dialect, onChange, periodMilliseconds = 1000, lastWords = terminationMessage }: RuntimeViewOptions): RuntimeView {
   const names = markNames(dialect);
   const held = new Map<string, Held>();
   const containers = new Map<string, { readonly state: number; readonly observed: ObservedContainer }>();
@@ -62,7 +64,7 @@ export function runtimeView({ runtime, clock, log, dialect, onChange, periodMill
     if (known?.state === listed.state) return known.observed;
     const status = await gone(runtime.containerStatus(listed.id, false, signal));
     if (!status) return undefined;
-    const said = await terminationMessage(status.status, readMarks(status.status.annotations, dialect));
+    const said = status.status.state !== containerState.exited ? "" : await lastWords(status.status, readMarks(status.status.annotations, dialect));
     const observed = observedContainer(status.status, listed.podSandboxId, said, dialect);
     containers.set(listed.id, { state: status.status.state, observed });
     return observed;

@@ -28,6 +28,9 @@ export interface Images {
   ensure(pod: Pod, container: Container, secrets: readonly Secret[], sandbox: PodSandboxConfig, signal: AbortSignal): Promise<ImageOutcome>;
 }
 
+/** A failure is shown this long before the wait for the next try is. */
+const settleMilliseconds = 3000;
+
 export function images({ runtime, clock, events, queue, backOff, dialect }: ImagesOptions): Images {
   return {
     ensure: async (pod, container, secrets, sandbox, signal) => {
@@ -80,7 +83,7 @@ export function images({ runtime, clock, events, queue, backOff, dialect }: Imag
         const { message } = error as Error;
         tell("Warning", "Failed", `Failed to pull image ${JSON.stringify(written)}: ${message}`);
         backOff.note(key, clock.now());
-        return { present: false, reason: "ErrImagePull", message, againMilliseconds: backOff.remainingSinceNote(key) };
+        return { present: false, reason: "ErrImagePull", message, againMilliseconds: Math.min(settleMilliseconds, backOff.remainingSinceNote(key)) };
       }
     },
   };

@@ -119,7 +119,8 @@ export function publishable(status: PodStatus, published: PodStatus, mayRun: boo
   if (!isTerminal(status.phase)) return status;
   // Over and ready at once would mislead those who send it work.
   const reason = status.phase === "Failed" ? "PodFailed" : "PodCompleted";
-  const conditions = (status.conditions ?? []).map((condition) =>
+  if (!status.conditions) return status;
+  const conditions = status.conditions.map((condition) =>
     (condition.type === "Ready" || condition.type === "ContainersReady") && condition.status === "True" ? { ...condition, status: "False", reason, lastTransitionTime: timeOfMillis(now) } : condition,
   );
   return { ...status, conditions };

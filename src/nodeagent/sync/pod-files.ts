@@ -16,6 +16,11 @@ export interface PodFiles {
   remove(podUid: string): Promise<void>;
   /** Uids that have a folder. */
   podUids(): Promise<string[]>;
+  /** Makes a folder for logs. */
+  prepareLogs(folder: string): Promise<void>;
+  /** The number of the newest log in a container's folder of logs; -1 when there is none. */
+  lastLog(folder: string): Promise<number>;
+  removeLogs(folder: string): Promise<void>;
 }
 
 export function podFiles(rootFolder: string): PodFiles {
@@ -53,6 +58,12 @@ export function podFiles(rootFolder: string): PodFiles {
       await removeEmpty(folder);
     },
     podUids: () => readdir(podsFolder).catch(() => []),
+    prepareLogs: async (folder) => void (await mkdir(folder, { recursive: true, mode: 0o755 })),
+    lastLog: async (folder) => {
+      const names = await readdir(folder).catch(() => []);
+      return Math.max(-1, ...names.map((name) => /^(\d+)\.log/.exec(name)).map((found) => (found ? Number(found[1]) : -1)));
+    },
+    removeLogs: (folder) => rm(folder, { recursive: true, force: true }),
   };
 }
 

@@ -1,5 +1,4 @@
 // Starts one container: image, environment, mounts, creation, start, and what it wants done right after.
-import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Container, EphemeralContainer, Pod, Secret } from "#api";
 import type { PodSandboxConfig } from "#cri";
@@ -119,9 +118,7 @@ export async function startContainer(context: SyncContext, pod: Pod, container: 
 }
 
 /** One more than the last; where the runtime has forgotten, the logs on disk still tell. */
-async function nextAttempt({ settings }: SyncContext, pod: Pod, container: Container, observed: ObservedPod): Promise<number> {
+async function nextAttempt({ settings, files }: SyncContext, pod: Pod, container: Container, observed: ObservedPod): Promise<number> {
   const last = latest(observed, container.name);
-  if (last) return last.marks.restartCount + 1;
-  const names = await readdir(join(logFolderOf(pod, settings.logFolder), container.name)).catch(() => []);
-  return Math.max(-1, ...names.map((name) => /^(\d+)\.log/.exec(name)).map((found) => (found ? Number(found[1]) : -1))) + 1;
+  return 1 + (last ? last.marks.restartCount : await files.lastLog(join(logFolderOf(pod, settings.logFolder), container.name)));
 }

@@ -1,5 +1,4 @@
 // Brings one pod nearer to its definition: the ordered list that the plan leaves to be done.
-import { mkdir } from "node:fs/promises";
 import type { Container, Pod, Secret } from "#api";
 import { containerHash } from "../containers/hash.ts";
 import { type ObservedPod, podIpsOf } from "../containers/observed.ts";
@@ -85,7 +84,7 @@ const nameParts = (pod: Pod) => ({ uid: uidOf(pod), name: nameOf(pod), namespace
 
 async function newSandbox(context: SyncContext, pod: Pod, config: Parameters<SyncContext["runtime"]["runPodSandbox"]>[0], signal: AbortSignal): Promise<{ readonly sandboxId: string; readonly podIps: readonly string[] }> {
   try {
-    await mkdir(logFolderOf(pod, context.settings.logFolder), { recursive: true, mode: 0o755 });
+    await context.files.prepareLogs(logFolderOf(pod, context.settings.logFolder));
     const handler = pod.spec.runtimeClassName ? await context.runtimeHandler(pod.spec.runtimeClassName) : "";
     const sandboxId = await context.runtime.runPodSandbox(config, handler, signal);
     const observed = await context.view.observe(nameParts(pod), signal);

@@ -1,0 +1,230 @@
+// The agent's core on a fake runtime and a clock that tests turn: real workers, plan, sync and status; the rest played.
+import { join } from "node:path";
+import type { ConfigMap, Pod, PodStatus, Secret, Service } from "#api";
+import { type VirtualClock, silentLog, virtualClock } from "#base";
+import { type FakeRuntime, type FakeRuntimeOptions, fakeRuntime } from "#cri";
+import { type Dialect, dialects } from "#dialect";
+import { runtimeView } from "./containers/runtime-view.ts";
+import { images } from "./images/images.ts";
+import { pullQueue } from "./images/pull-queue.ts";
+import { hooks } from "./lifecycle/hooks.ts";
+import { backOff } from "./plan/back-off.ts";
+import { qosClass } from "./plan/qos.ts";
+import { isDeleted, uidOf } from "./pod.ts";
+import { type Pods, pods as podsOf } from "./pods.ts";
+import { probes } from "./probes/probes.ts";
+import type { MountedVolume, PodAdmission } from "./seams.ts";
+import { completeDefaults } from "./sources/static-pod.ts";
+import type { StatusWriter } from "./status/writer.ts";
+import type { SyncContext } from "./sync/context.ts";
+import type { PodFiles } from "./sync/pod-files.ts";
+
+export interface TellTale {
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly container: string | undefined;
+}
+
+export interface HarnessOptions {
+  readonly dialect?: Dialect;
+  readonly runtime?: FakeRuntimeOptions;
+  readonly reuse?: { readonly clock: VirtualClock; readonly runtime: FakeRuntime; readonly folder: string };
+  readonly configMaps?: readonly ConfigMap[];
+  readonly secrets?: readonly Secret[];
+  readonly services?: readonly Service[];
+  readonly admission?: PodAdmission;
+  readonly cgroupRoot?: string;
+  readonly settings?: Partial<SyncContext["settings"]>;
+}
+
+export interface Harness {
+  readonly clock: VirtualClock;
+  readonly runtime: FakeRuntime;
+  readonly folder: string;
+  readonly pods: Pods;
+  readonly events: TellTale[];
+  /** Every status told, in order, by pod uid. */
+  readonly told: Map<string, PodStatus[]>;
+  /** Uids of objects that were removed from the API server. */
+  readonly deleted: string[];
+  status(uid: string): PodStatus;
+  /** Puts a pod on the node as the API server would hand it over. */
+  run(pod: object): Pod;
+  /** Deletes it as a user would. */
+  delete(uid: string, graceSeconds: number): void;
+  /** Looks at the runtime before any source has spoken, as a fresh agent does. */
+  look(): Promise<void>;
+  /** Lets time pass, with the runtime looked at every second. */
+  pass(seconds: number): Promise<void>;
+  reasons(): string[];
+  close(): Promise<void>;
+}
+
+/** Waits until nothing goes on but what waits for the clock. Nothing here touches the disk, so turns are enough. */
+const settled = async (): Promise<void> => {
+  for (let turn = 0; turn < 60; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+export function harness(options: HarnessOptions = {}): Harness {
+  const dialect = options.dialect ?? dialects.orch;
+  const clock = options.reuse?.clock ?? virtualClock(Date.parse("2030-01-01T00:00:00Z"));
+  const runtime = options.reuse?.runtime ?? fakeRuntime({ clock, images: ["busybox:1"], events: false, ...options.runtime });
+  const folder = options.reuse?.folder ?? "/agent";
+  const events: TellTale[] = [];
+  const told = new Map<string, PodStatus[]>();
+  const deleted: string[] = [];
+  const recorder = { event: (regarding: { fieldPath?: string | undefined }, type: string, reason: string, message: string) => void events.push({ type, reason, message, container: /\{(.*)\}/.exec(regarding.fieldPath ?? "")?.[1] }) };
+  const node = { name: "n1", hostIps: () => ["192.168.1.9"], allocatable: () => ({ cpu: "2", memory: "4Gi" }), labels: () => ({}) };
+  const named = <T extends { metadata: { namespace?: string | undefined; name?: string | undefined } }>(items: readonly T[] | undefined, namespace: string, name: string) =>
+    Promise.resolve(items?.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name));
+  let all: Pods;
+  let ready = true;
+  const view = runtimeView({ runtime, clock, log: silentLog, dialect, onChange: (observed) => all.seen(observed, ready), lastWords: async () => "" });
+  const context: SyncContext = {
+    dialect,
+    clock,
+    log: silentLog,
+    runtime,
+    view,
+    events: recorder,
+    images: images({ runtime, clock, events: recorder, queue: pullQueue({ clock, atOnce: 1, perSecond: 0, burst: 0 }), backOff: backOff({ clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 }), dialect }),
+    volumes: playedVolumes(folder, dialect),
+    cgroups: {
+      ensure: async (pod) => {
+        const quality = qosClass(pod);
+        return `${options.cgroupRoot ?? ""}/${dialect.data.podsCgroup}${quality === "Guaranteed" ? "" : `/${quality.toLowerCase()}`}/pod${uidOf(pod)}`;
+      },
+      release: async () => undefined,
+      podUids: async () => new Set<string>(),
+    },
+    objects: {
+      configMap: (namespace, name) => named(options.configMaps, namespace, name),
+      secret: (namespace, name) => named(options.secrets, namespace, name),
+      watch: () => undefined,
+      forget: () => undefined,
+    },
+    node,
+    probes: probes({ runtime, clock, events: recorder, node, userAgent: "probe", onChange: (uid) => all.wake(uid) }),
+    hooks: hooks({ runtime, userAgent: "lifecycle" }),
+    restarts: backOff({ clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 }),
+    files: playedFiles(folder),
+    settings: {
+      clusterServers: ["10.0.0.10"],
+      clusterDomain: "cluster.local",
+      hostDns: () => ({ servers: ["192.0.2.53"], searches: [], options: [] }),
+      logFolder: join(folder, "logs"),
+      cpu: { quota: true, periodMicroseconds: 100_000 },
+      memoryCapacityBytes: 4 * 1024 ** 3,
+      hugePageSizes: ["2MB", "1GB"],
+      security: { dialect, seccompDefault: false, seccompFolder: join(folder, "seccomp") },
+      ...options.settings,
+    },
+    services: () => options.services ?? [],
+    runtimeHandler: async (name) => {
+      if (name === "missing") throw new Error(`RuntimeClass "${name}" not found`);
+      return name === "rc1" ? "runc" : name;
+    },
+    networkTrouble: () => undefined,
+  };
+  const writer: StatusWriter = {
+    write: (pod, status) => {
+      const list = told.get(uidOf(pod)) ?? told.set(uidOf(pod), []).get(uidOf(pod))!;
+      if (JSON.stringify(list.at(-1)) !== JSON.stringify(status)) list.push(structuredClone(status));
+    },
+    settled: async () => undefined,
+    published: (pod) => told.get(uidOf(pod))?.at(-1) ?? pod.status ?? {},
+    remove: async (pod) => {
+      deleted.push(uidOf(pod));
+      all.drop(uidOf(pod));
+    },
+    forget: () => undefined,
+  };
+  all = podsOf({ context, admission: options.admission ?? { admit: () => ({ ok: true }) }, runtimeName: () => "fake", writer, mirrorOf: () => undefined, syncMilliseconds: 60_000 });
+  const held = new Map<string, Pod>();
+  let version = 0;
+  const put = (pod: Pod): void => {
+    const numbered = { ...pod, metadata: { ...pod.metadata, resourceVersion: String(++version) } };
+    held.set(uidOf(pod), numbered);
+    all.set(numbered);
+  };
+  return {
+    clock,
+    runtime,
+    folder,
+    pods: all,
+    events,
+    told,
+    deleted,
+    status: (uid) => told.get(uid)?.at(-1) ?? {},
+    run: (given) => {
+      const pod = structuredClone(given) as Pod;
+      const { configSeen, configSource } = dialect.names.annotations;
+      pod.metadata.uid ??= `uid-of-${pod.metadata.name}`;
+      pod.metadata.namespace ??= "default";
+      pod.metadata.annotations = { ...pod.metadata.annotations, [configSeen]: "2030-01-01T00:00:00Z", [configSource]: pod.metadata.annotations?.[configSource] ?? "api" };
+      pod.status ??= {};
+      completeDefaults(pod);
+      put(pod);
+      return pod;
+    },
+    delete: (uid, graceSeconds) => {
+      const pod = held.get(uid)!;
+      const at = new Date(clock.now()).toISOString();
+      put({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: at, deletionGracePeriodSeconds: isDeleted(pod) ? Math.min(graceSeconds, pod.metadata.deletionGracePeriodSeconds ?? graceSeconds) : graceSeconds } });
+    },
+    look: async () => {
+      ready = false;
+      await view.relist();
+      ready = true;
+    },
+    pass: async (seconds) => {
+      await settled();
+      for (let step = 0; step < seconds * 2; step++) {
+        await clock.advance(500);
+        await settled();
+        await view.relist();
+        await settled();
+      }
+    },
+    reasons: () => events.map(({ reason }) => reason),
+    close: () => all.close(),
+  };
+}
+
+/** Every volume is where the real ones would be; nothing is mounted. */
+function playedVolumes(folder: string, dialect: Dialect): SyncContext["volumes"] {
+  const kinds = [["emptyDir", "empty-dir"], ["configMap", "configmap"], ["secret", "secret"], ["projected", "projected"], ["downwardAPI", "downward-api"]] as const;
+  return {
+    mount: async (pod) => {
+      const found = new Map<string, MountedVolume>();
+      for (const volume of pod.spec.volumes ?? []) {
+        const kind = kinds.find(([field]) => volume[field]);
+        const hostPath = volume.hostPath?.path ?? `${folder}/pods/${uidOf(pod)}/volumes/${dialect.data.labelDomain}~${kind?.[1]}/${volume.name}`;
+        found.set(volume.name, { hostPath, ...(kind && kind[0] !== "emptyDir" && { readOnly: true }) });
+      }
+      return found;
+    },
+    subPath: async (pod, _volume, { container, index, volumeName }) => `${folder}/pods/${uidOf(pod)}/volume-subpaths/${volumeName}/${container}/${index}`,
+    refresh: async () => undefined,
+    release: async () => undefined,
+  };
+}
+
+function playedFiles(folder: string): PodFiles {
+  const made = new Set<string>();
+  let messages = 0;
+  const folderOf = (podUid: string): string => `${folder}/pods/${podUid}`;
+  return {
+    podsFolder: `${folder}/pods`,
+    folderOf,
+    prepare: async (podUid) => void made.add(podUid),
+    writeHosts: async (podUid) => `${folderOf(podUid)}/etc-hosts`,
+    messageFile: async (podUid, container) => `${folderOf(podUid)}/containers/${container}/${String(++messages).padStart(8, "0")}`,
+    remove: async (podUid) => void made.delete(podUid),
+    podUids: async () => [...made],
+    prepareLogs: async () => undefined,
+    lastLog: async () => -1,
+    removeLogs: async () => undefined,
+  };
+}

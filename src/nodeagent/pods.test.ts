@@ -1,0 +1,252 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Harness, type HarnessOptions, harness } from "./harness.fixture.ts";
+
+const podOf = (name: string, container: object = {}, spec: object = {}): object => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name },
+  spec: { containers: [{ name: "main", image: "busybox:1", command: ["sleep", "100000"], ...container }], ...spec },
+});
+const states = (h: Harness, uid: string): string =>
+  [...(h.status(uid).initContainerStatuses ?? []), ...(h.status(uid).containerStatuses ?? [])]
+    .map(({ name, state, restartCount }) => `${name}:${state.running ? "running" : state.terminated ? `${state.terminated.reason}(${state.terminated.exitCode})` : state.waiting?.reason}:${restartCount}`)
+    .join(" ");
+const condition = (h: Harness, uid: string, type: string): string => h.status(uid).conditions?.find((found) => found.type === type)?.status ?? "";
+const made = (h: Harness): string[] => h.runtime.calls.map(({ method }) => method).filter((method) => /^(Run|Create|Start|Stop|Remove|Exec)/.test(method));
+
+async function on(options: HarnessOptions, play: (h: Harness) => Promise<void>): Promise<void> {
+  const h = harness(options);
+  try {
+    await play(h);
+  } finally {
+    await h.close();
+  }
+}
+
+test("a pod runs, becomes ready and goes when it is deleted", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", {}, { terminationGracePeriodSeconds: 2 }));
+    await h.pass(2);
+    assert.equal(h.status("uid-of-a").phase, "Running");
+    assert.equal(condition(h, "uid-of-a", "Ready"), "True");
+    assert.deepEqual(h.reasons(), ["Pulled", "Created", "Started"]);
+    h.delete("uid-of-a", 2);
+    await h.pass(5);
+    assert.deepEqual(h.deleted, ["uid-of-a"]);
+    assert.deepEqual(made(h), ["RunPodSandbox", "CreateContainer", "StartContainer", "StopContainer", "StopPodSandbox", "RemoveContainer", "RemovePodSandbox"]);
+    assert.equal(h.told.get("uid-of-a")?.at(-1)?.phase, "Failed");
+  }));
+
+test("a pod that ends well is succeeded and keeps its container for its log", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", { command: ["sh", "-c", "echo hi"] }, { restartPolicy: "Never" }));
+    await h.pass(3);
+    assert.equal(h.status("uid-of-a").phase, "Succeeded");
+    assert.equal(states(h, "uid-of-a"), "main:Completed(0):0");
+    assert.equal((await h.runtime.listContainers()).length, 1);
+    h.delete("uid-of-a", 30);
+    await h.pass(1);
+    assert.equal((await h.runtime.listContainers()).length, 0);
+    assert.deepEqual(h.deleted, ["uid-of-a"]);
+  }));
+
+test("a crashing container restarts with longer and longer waits", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", { command: ["sh", "-c", "exit 3"] }));
+    await h.pass(130);
+    const starts = h.runtime.calls.filter(({ method }) => method === "StartContainer").map(({ atMilliseconds }) => Math.round((atMilliseconds - Date.parse("2030-01-01T00:00:00Z")) / 10_000));
+    assert.deepEqual(starts, [0, 0, 1, 3, 7]);
+    assert.match(states(h, "uid-of-a"), /main:CrashLoopBackOff:4/);
+    assert.equal(h.status("uid-of-a").phase, "Running");
+    assert.equal((await h.runtime.listContainers()).length <= 2, true);
+  }));
+
+test("init containers run in order before the others", () =>
+  on({}, async (h) => {
+    const init = (name: string) => ({ name, image: "busybox:1", command: ["sh", "-c", "sleep 1"] });
+    h.run(podOf("a", {}, { initContainers: [init("one"), init("two")] }));
+    await h.pass(1);
+    assert.equal(states(h, "uid-of-a"), "one:Completed(0):0 two:running:0 main:PodInitializing:0");
+    assert.equal(condition(h, "uid-of-a", "Initialized"), "False");
+    await h.pass(4);
+    assert.equal(states(h, "uid-of-a"), "one:Completed(0):0 two:Completed(0):0 main:running:0");
+  }));
+
+test("a failed init container ends a pod that never restarts", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", {}, { restartPolicy: "Never", initContainers: [{ name: "one", image: "busybox:1", command: ["false"] }] }));
+    await h.pass(4);
+    assert.equal(h.status("uid-of-a").phase, "Failed");
+    assert.equal(h.runtime.calls.filter(({ method }) => method === "CreateContainer").length, 1);
+  }));
+
+test("a container that fails its liveness probe is restarted", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", { livenessProbe: { exec: { command: ["false"] }, periodSeconds: 1, failureThreshold: 2 } }, { terminationGracePeriodSeconds: 1 }));
+    await h.pass(12);
+    assert.match(states(h, "uid-of-a"), /main:(running|CrashLoopBackOff):[1-9]/);
+    assert.ok(h.events.some(({ reason, message }) => reason === "Killing" && message === "Container main failed liveness probe, will be restarted"));
+    assert.ok(h.events.some(({ reason, container }) => reason === "Unhealthy" && container === "main"));
+  }));
+
+test("readiness follows its probe", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", { readinessProbe: { exec: { command: ["true"] }, periodSeconds: 1, initialDelaySeconds: 5 } }));
+    await h.pass(3);
+    assert.equal(condition(h, "uid-of-a", "Ready"), "False");
+    await h.pass(5);
+    assert.equal(condition(h, "uid-of-a", "Ready"), "True");
+  }));
+
+test("an image that is missing is waited for with back-off", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", { image: "registry.example/none:1" }));
+    await h.pass(1);
+    assert.match(states(h, "uid-of-a"), /main:(ErrImagePull|ImagePullBackOff):0/);
+    await h.pass(60);
+    const pulls = h.runtime.calls.filter(({ method }) => method === "PullImage").length;
+    assert.ok(pulls >= 2 && pulls <= 4, `${pulls} pulls in a minute`);
+    assert.ok(h.reasons().includes("BackOff"));
+  }));
+
+const refusals: [name: string, container: object, reason: string][] = [
+  ["an image that may not be pulled", { image: "registry.example/none:1", imagePullPolicy: "Never" }, "ErrImageNeverPull"],
+  ["an image name that is none", { image: "Not A/Valid::Name" }, "InvalidImageName"],
+  ["a missing config map", { env: [{ name: "A", valueFrom: { configMapKeyRef: { name: "none", key: "k" } } }] }, "CreateContainerConfigError"],
+  ["root where root is forbidden", { securityContext: { runAsNonRoot: true, runAsUser: 0 } }, "CreateContainerConfigError"],
+];
+for (const [name, container, reason] of refusals) {
+  test(`${name} leaves the container waiting with ${reason}`, () =>
+    on({}, async (h) => {
+      h.run(podOf("a", container));
+      await h.pass(2);
+      assert.equal(states(h, "uid-of-a"), `main:${reason}:0`);
+      assert.equal(h.status("uid-of-a").phase, "Pending");
+    }));
+}
+
+test("a second deletion with less grace ends the wait", () =>
+  on({}, async (h) => {
+    h.run(podOf("a"));
+    await h.pass(1);
+    h.delete("uid-of-a", 60);
+    await h.pass(5);
+    assert.deepEqual(h.deleted, []);
+    h.delete("uid-of-a", 1);
+    await h.pass(4);
+    assert.deepEqual(h.deleted, ["uid-of-a"]);
+    assert.equal(h.reasons().filter((reason) => reason === "Killing").length, 1);
+  }));
+
+test("a preStop hook runs first and its failure is told", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", { lifecycle: { preStop: { exec: { command: ["false"] } } } }));
+    await h.pass(1);
+    h.delete("uid-of-a", 3);
+    await h.pass(8);
+    assert.deepEqual(made(h).slice(3, 5), ["ExecSync", "StopContainer"]);
+    assert.ok(h.reasons().includes("FailedPreStopHook"));
+  }));
+
+test("a failed postStart hook ends the container", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", { lifecycle: { postStart: { exec: { command: ["false"] } } } }, { restartPolicy: "Never", terminationGracePeriodSeconds: 1 }));
+    await h.pass(5);
+    assert.equal(states(h, "uid-of-a"), "main:Error(137):0");
+    assert.equal(h.status("uid-of-a").phase, "Failed");
+    assert.deepEqual(h.reasons().slice(3), ["FailedPostStartHook", "Killing"]);
+  }));
+
+test("a pod past its deadline fails", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", {}, { activeDeadlineSeconds: 5, terminationGracePeriodSeconds: 1 }));
+    await h.pass(3);
+    assert.equal(h.status("uid-of-a").phase, "Running");
+    await h.pass(6);
+    assert.deepEqual([h.status("uid-of-a").phase, h.status("uid-of-a").reason], ["Failed", "DeadlineExceeded"]);
+  }));
+
+test("a rejected pod fails with the reason and nothing is made", () =>
+  on({ admission: { admit: () => ({ ok: false, reason: "OutOfcpu", message: "no cpu" }) } }, async (h) => {
+    h.run(podOf("a"));
+    await h.pass(2);
+    const { phase, reason, message, conditions, containerStatuses } = h.status("uid-of-a");
+    assert.deepEqual([phase, reason, message, conditions, containerStatuses], ["Failed", "OutOfcpu", "Pod was rejected: no cpu", undefined, undefined]);
+    assert.deepEqual(made(h), []);
+    h.delete("uid-of-a", 30);
+    await h.pass(1);
+    assert.deepEqual(h.deleted, ["uid-of-a"]);
+  }));
+
+test("an agent that restarts recreates nothing and flips nothing", async () => {
+  const first = harness();
+  first.run(podOf("a", { readinessProbe: { exec: { command: ["true"] }, periodSeconds: 5 } }));
+  await first.pass(3);
+  assert.equal(condition(first, "uid-of-a", "Ready"), "True");
+  const status = first.status("uid-of-a");
+  await first.close();
+  const before = made(first).length;
+  const second = harness({ reuse: first });
+  await second.look();
+  second.runtime.calls.length = 0;
+  second.run({ ...podOf("a", { readinessProbe: { exec: { command: ["true"] }, periodSeconds: 5 } }), status });
+  await second.pass(10);
+  assert.ok(before > 0);
+  assert.deepEqual(made(second).filter((method) => method !== "ExecSync"), []);
+  assert.deepEqual(second.told.get("uid-of-a")?.filter(({ conditions }) => conditions?.find(({ type }) => type === "Ready")?.status !== "True") ?? [], []);
+  await second.close();
+});
+
+test("a pod that nobody asks for is ended and removed", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", {}, { terminationGracePeriodSeconds: 1 }));
+    await h.pass(1);
+    h.pods.drop("uid-of-a");
+    await h.pass(4);
+    assert.equal((await h.runtime.listPodSandboxes()).length, 0);
+  }));
+
+test("a pod found running that no source knows is ended and removed", async () => {
+  const first = harness();
+  first.run(podOf("a", { lifecycle: { preStop: { exec: { command: ["true"] } } } }, { terminationGracePeriodSeconds: 1 }));
+  await first.pass(1);
+  await first.close();
+  const second = harness({ reuse: first });
+  second.runtime.calls.length = 0;
+  await second.pass(4);
+  assert.deepEqual(made(second), ["ExecSync", "StopContainer", "StopPodSandbox", "RemoveContainer", "RemovePodSandbox"]);
+  assert.equal(second.pods.has("uid-of-a"), false);
+  await second.close();
+});
+
+test("a container whose image was changed is restarted with the new one", () =>
+  on({ runtime: { images: ["busybox:1", "busybox:2"] } }, async (h) => {
+    h.run(podOf("a", {}, { terminationGracePeriodSeconds: 1 }));
+    await h.pass(1);
+    h.run(podOf("a", { image: "busybox:2" }, { terminationGracePeriodSeconds: 1 }));
+    await h.pass(20);
+    assert.equal(states(h, "uid-of-a"), "main:running:1");
+    assert.ok(h.events.some(({ message }) => message === "Container main definition changed, will be restarted"));
+  }));
+
+test("an ephemeral container is added to a running pod and never restarted", () =>
+  on({}, async (h) => {
+    h.run(podOf("a"));
+    await h.pass(1);
+    h.run(podOf("a", {}, { ephemeralContainers: [{ name: "debug", image: "busybox:1", command: ["sh", "-c", "exit 4"] }] }));
+    await h.pass(30);
+    const [debug] = h.status("uid-of-a").ephemeralContainerStatuses ?? [];
+    assert.deepEqual([debug?.state.terminated?.exitCode, debug?.restartCount], [4, 0]);
+    assert.equal(condition(h, "uid-of-a", "Ready"), "True");
+  }));
+
+test("a sandbox that broke is made anew and the containers with it", () =>
+  on({}, async (h) => {
+    h.run(podOf("a"));
+    await h.pass(1);
+    h.runtime.breakSandbox((await h.runtime.listPodSandboxes())[0]!.id);
+    await h.pass(15);
+    assert.match(states(h, "uid-of-a"), /main:running:1/);
+    assert.ok(h.reasons().includes("SandboxChanged"));
+  }));
