@@ -11,6 +11,8 @@ export class ApiCall {
   user: User | undefined;
   /** Milliseconds since the epoch by which the answer should be out. */
   deadline = Infinity;
+  /** Called when the body has been read, before anything is done with it; may throw. */
+  afterBody: (() => void) | undefined;
   readonly #warnings: string[] = [];
   #headers: Record<string, string> | undefined;
 

@@ -30,7 +30,7 @@ async function mend(core: Core, resource: Resource, expected: ApiObject & Record
   }
   const request = ownRequest(core, endpoint, namespace);
   const found = reconcile(resource.objectOf(held) as unknown as ClusterRole, expected as unknown as ClusterRole, core.options.dialect);
-  if (found.action === "update") await update(request, name, { transform: () => found.object as unknown as ApiObject });
+  if (found.action === "update") await update(request, name, { transform: () => found.object });
   if (found.action !== "recreate") return;
   await remove(request, name, {});
   await ensure(core, endpoint, expected);

@@ -26,7 +26,7 @@ export function ownRequest(core: Core, endpoint: Endpoint, namespace = ""): Writ
 export async function ensure(core: Core, endpoint: Endpoint, object: Omit<ApiObject, "kind" | "apiVersion"> & Record<string, unknown>): Promise<void> {
   const request = ownRequest(core, endpoint, object.metadata.namespace);
   try {
-    await create(request, defaulted(request, { kind: endpoint.kind, apiVersion: endpoint.apiVersion, ...object } as ApiObject));
+    await create(request, defaulted(request, { kind: endpoint.kind, apiVersion: endpoint.apiVersion, ...object }));
   } catch (error) {
     if (!(error instanceof ApiError && error.reason === "AlreadyExists")) throw error;
   }
@@ -37,7 +37,7 @@ export async function bootstrapNamespaces(core: Core): Promise<void> {
   const resource = core.resources.get("/namespaces")!;
   for (const name of [data.systemNamespace, data.publicNamespace, data.nodeLeaseNamespace, "default"]) {
     if (await resource.source.get(name, { at: "any" })) continue;
-    await ensure(core, resource.endpoints[0]!, { metadata: { name, creationTimestamp: null as unknown as string }, spec: {}, status: {} });
+    await ensure(core, resource.endpoints[0]!, { metadata: { name, creationTimestamp: null }, spec: {}, status: {} });
   }
 }
 
@@ -47,6 +47,6 @@ export async function claimDialect(store: Core["options"]["store"], prefix: stri
   const outcome = await store.write({ key, value: Buffer.from(dialect.name), expect: "absent" });
   if (outcome.done) return;
   const found = Buffer.from(outcome.current?.value ?? []).toString();
-  if (found !== dialect.name) throw new Error(`the store was made with --dialect=${found}, this server was started with --dialect=${dialect.name}: start it with --dialect=${found}, or use another store`);
+  if (found !== dialect.name)
+    throw new Error(`the store was made with --dialect=${found}, this server was started with --dialect=${dialect.name}: start it with --dialect=${found}, or use another store`);
 }
-

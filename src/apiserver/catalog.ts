@@ -44,7 +44,27 @@ export interface Catalog {
 }
 
 /** The order in which clients see groups, and the order of a group's versions. */
-const groupOrder = ["apiregistration", "apps", "events", "authentication", "authorization", "autoscaling", "batch", "certificates", "networking", "policy", "rbac.authorization", "storage", "admissionregistration", "apiextensions", "scheduling", "coordination", "node", "discovery", "flowcontrol.apiserver"];
+const groupOrder = [
+  "apiregistration",
+  "apps",
+  "events",
+  "authentication",
+  "authorization",
+  "autoscaling",
+  "batch",
+  "certificates",
+  "networking",
+  "policy",
+  "rbac.authorization",
+  "storage",
+  "admissionregistration",
+  "apiextensions",
+  "scheduling",
+  "coordination",
+  "node",
+  "discovery",
+  "flowcontrol.apiserver",
+];
 
 export function catalog(resources: readonly Resource[], specials: readonly SpecialGroup[], dialect: Dialect): Catalog {
   const versions = new Map<string, { group: string; neutral: string; version: string; endpoints: Map<string, Endpoint>; specials: Map<string, SpecialEndpoint> }>();
@@ -59,7 +79,10 @@ export function catalog(resources: readonly Resource[], specials: readonly Speci
     for (const endpoint of resource.endpoints) at(endpoint.schema.kind.group, endpoint.schema.kind.branded, endpoint.version).endpoints.set(resource.strategy.resource, endpoint);
   }
   for (const special of specials) for (const endpoint of special.endpoints) at(special.group, special.branded, special.version).specials.set(endpoint.path, endpoint);
-  const list: (GroupVersion & { neutral: string })[] = [...versions.values()].map((item) => ({ ...item, groupVersion: item.group ? `${item.group}/${item.version}` : item.version }));
+  const list: (GroupVersion & { neutral: string })[] = [...versions.values()].map((item) => ({
+    ...item,
+    groupVersion: item.group ? `${item.group}/${item.version}` : item.version,
+  }));
   const byId = new Map(list.map((item) => [`${item.group}/${item.version}`, item]));
   const rank = (neutral: string): number => (groupOrder.indexOf(neutral) + groupOrder.length + 1) % (groupOrder.length + 1);
   const groups = [...new Set(list.filter(({ group }) => group !== "").map(({ group }) => group))].map((name) => {

@@ -35,7 +35,21 @@ const json = (body: unknown): Reply => ({ status: 200, headers: { "content-type"
 function allPaths(catalog: Catalog, _dialect: Dialect): string[] {
   const groups = catalog.groups().flatMap(({ name, versions }) => [`/apis/${name}`, ...versions.map(({ groupVersion }) => `/apis/${groupVersion}`)]);
   const health = ["/healthz", "/livez", "/readyz"];
-  return ["/.well-known/openid-configuration", "/api", "/api/v1", "/apis", "/apis/", ...groups, ...health, "/metrics", "/openapi/v2", "/openapi/v3", "/openapi/v3/", "/openid/v1/jwks", "/version"].sort();
+  return [
+    "/.well-known/openid-configuration",
+    "/api",
+    "/api/v1",
+    "/apis",
+    "/apis/",
+    ...groups,
+    ...health,
+    "/metrics",
+    "/openapi/v2",
+    "/openapi/v3",
+    "/openapi/v3/",
+    "/openid/v1/jwks",
+    "/version",
+  ].sort();
 }
 
 export type { ApiCall };

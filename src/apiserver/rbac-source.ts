@@ -6,7 +6,9 @@ import type { Held } from "#watchcache";
 import type { Core } from "./server.ts";
 
 export function rbacSource(core: Core): RbacSource {
-  const [clusterRoles, roles, clusterBindings, bindings] = ["clusterroles", "roles", "clusterrolebindings", "rolebindings"].map((name) => core.resources.get(`rbac.authorization/${name}`)!) as [Resource, Resource, Resource, Resource];
+  const [clusterRoles, roles, clusterBindings, bindings] = ["clusterroles", "roles", "clusterrolebindings", "rolebindings"].map((name) =>
+    core.resources.get(`rbac.authorization/${name}`)!,
+  ) as [Resource, Resource, Resource, Resource];
   const parsed = new WeakMap<Held, object>();
   const object = <T extends object>(resource: Resource, held: Held | undefined): T | undefined => {
     if (!held) return undefined;

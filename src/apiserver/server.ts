@@ -13,9 +13,10 @@ import { ApiCall } from "./api-call.ts";
 import { type Catalog, type SpecialGroup, catalog } from "./catalog.ts";
 import { discovery } from "./discovery/discovery.ts";
 import type { EndpointContext } from "./endpoints/context.ts";
-import { type HealthCheck, type HealthPaths, healthReply } from "./health/health.ts";
+import { type HealthPaths, healthReply } from "./health/health.ts";
 import { type PathHandler, router } from "./router.ts";
-import { authenticate, authorize, commonHeaders, deadline, impersonate, newAuditId, rescue } from "./steps.ts";
+import type { ServingSteps } from "./serving/serving.ts";
+import { authenticate, authorize, commonHeaders, impersonate, newAuditId, rescue } from "./steps.ts";
 
 export interface CoreOptions {
   readonly dialect: Dialect;
@@ -28,7 +29,6 @@ export interface CoreOptions {
   /** Resources (by name) that are read straight from the store; "all" turns the cache off. */
   readonly uncached?: ReadonlySet<string> | "all";
   readonly minRequestTimeoutSeconds: number;
-  readonly requestTimeoutMilliseconds: number;
   readonly deleteCollectionWorkers: number;
   readonly watchList: boolean;
   readonly onError: (message: string, fields: Record<string, unknown>) => void;
@@ -83,7 +83,10 @@ export interface FrontOptions {
   readonly plugins: readonly AdmissionPlugin[];
   readonly specials: readonly SpecialGroup[];
   readonly paths: readonly PathHandler[];
-  readonly health: { readonly live: readonly HealthCheck[]; readonly ready: readonly HealthCheck[] };
+  readonly health: HealthPaths;
+  readonly steps: ServingSteps;
+  /** Counts what watches deliver. */
+  readonly watchEvents: NonNullable<EndpointContext["watchEvents"]>;
   readonly serverAddress: () => string;
   /** Aborted when watches must end. */
   readonly closing: AbortSignal;
@@ -105,24 +108,24 @@ export function buildFront(core: Core, options: FrontOptions): Front {
     minRequestTimeoutSeconds: core.options.minRequestTimeoutSeconds,
     deleteCollectionWorkers: core.options.deleteCollectionWorkers,
     closing: options.closing,
+    watchEvents: options.watchEvents,
   };
   const served = catalog([...core.resources.values()], options.specials, dialect);
   const found = discovery(served, dialect, options.serverAddress);
-  const health: HealthPaths = { healthz: options.health.live, livez: options.health.live, readyz: [...options.health.live, ...options.health.ready] };
-  const paths: PathHandler[] = [(call) => found.handle(call), (call) => healthReply(health, call), ...options.paths];
+  const paths: PathHandler[] = [(call) => found.handle(call), (call) => healthReply(options.health, call), ...options.paths];
   const steps = {
     dialect,
-    clock: core.clock,
     authenticator: options.authenticator,
     authorizer: options.authorizer,
-    requestTimeoutMilliseconds: core.options.requestTimeoutMilliseconds,
     surprised: (error: unknown, call: ApiCall) => {
       const id = call.auditId || randomUUID();
       onError("a request failed unexpectedly", { id, method: call.method, path: call.target.path, error: (error as Error).stack ?? String(error) });
       return id;
     },
   };
-  const run = pipeline([commonHeaders, rescue(steps), deadline(steps), authenticate(steps), impersonate(steps), authorize(steps)], router(served, context, paths));
+  const { outer, early, late, inner } = options.steps;
+  const known = [authenticate(steps), impersonate(steps)];
+  const run = pipeline([commonHeaders, ...outer, rescue(steps), ...early, ...known, ...late, authorize(steps), ...inner], router(served, context, paths));
   return { handle: (call) => run(new ApiCall(call, newAuditId(call))), catalog: served, context };
 }
 

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { type Attributes, type Authorizer, forbiddenError, impersonation } from "#authz";
 import { type Authenticator, BadCredential, type Credentials, bearerToken } from "#authn";
-import { ApiError, type Clock, badRequest, unauthorized } from "#base";
+import { ApiError, unauthorized } from "#base";
 import type { Dialect } from "#dialect";
 import { type Call, type Reply, type Step, header, headerList } from "#http";
 import type { ApiCall } from "./api-call.ts";
@@ -13,10 +13,8 @@ export type ApiStep = Step<ApiCall>;
 
 export interface StepOptions {
   readonly dialect: Dialect;
-  readonly clock: Clock;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
-  readonly requestTimeoutMilliseconds: number;
   /** Told about a handler that threw something unexpected; gives the id under which it was logged. */
   readonly surprised: (error: unknown, call: ApiCall) => string;
 }
@@ -67,25 +65,6 @@ export const commonHeaders: ApiStep = {
 };
 
 const quoted = (text: string): string => `"${text.replace(/[^\x20-\x7e]/g, "?").replace(/[\\"]/g, "\\$&")}"`;
-
-export function deadline({ clock, requestTimeoutMilliseconds }: StepOptions): ApiStep {
-  return {
-    name: "deadline",
-    run: (call, next) => {
-      const { verb } = call.target;
-      if (verb === "watch") return next();
-      const asked = call.query.get("timeout");
-      let limit = requestTimeoutMilliseconds;
-      if (asked !== undefined && asked !== "") {
-        const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(asked);
-        if (!match) throw badRequest(`invalid timeout specified in the request URL - ${asked}`);
-        limit = Math.min(limit, Number(match[1]) * { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }[match[2] as "ms" | "s" | "m" | "h"]);
-      }
-      call.deadline = clock.now() + limit;
-      return next();
-    },
-  };
-}
 
 /** A call as authenticators see it. */
 class CallCredentials implements Credentials {

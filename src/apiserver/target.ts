@@ -70,7 +70,19 @@ export function parseTarget(method: string, rawPath: string, query: Query): Targ
   if (name === "" && (verb === "get" || verb === "watch")) verb = verb === "watch" || isTrue(query.get("watch")) ? "watch" : "list";
   if (name === "" && verb === "delete") verb = "deletecollection";
   const selected = name === "" && (verb === "list" || verb === "watch" || verb === "deletecollection") ? nameFromSelector(query) : "";
-  return { verb, path, isResource: true, group, version, namespace, resource, subresource, name: name || selected, named: name !== "", rest: parts.length > at + 3 ? parts.slice(at + 3).join("/") : "" };
+  return {
+    verb,
+    path,
+    isResource: true,
+    group,
+    version,
+    namespace,
+    resource,
+    subresource,
+    name: name || selected,
+    named: name !== "",
+    rest: parts.length > at + 3 ? parts.slice(at + 3).join("/") : "",
+  };
 }
 
 /** How the API reads a boolean parameter: anything but false and 0 is true. */

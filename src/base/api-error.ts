@@ -41,8 +41,7 @@ const detailsOf = ({ group, resource }: ResourceName, name: string): StatusDetai
   kind: resource,
 });
 
-export const notFound = (resource: ResourceName, name: string): ApiError =>
-  new ApiError(404, "NotFound", `${qualified(resource)} "${name}" not found`, detailsOf(resource, name));
+export const notFound = (resource: ResourceName, name: string): ApiError => new ApiError(404, "NotFound", `${qualified(resource)} "${name}" not found`, detailsOf(resource, name));
 
 export const alreadyExists = (resource: ResourceName, name: string): ApiError =>
   new ApiError(409, "AlreadyExists", `${qualified(resource)} "${name}" already exists`, detailsOf(resource, name));
@@ -66,11 +65,9 @@ export const serviceUnavailable = (message: string): ApiError => new ApiError(50
 export const methodNotSupported = (resource: ResourceName, action: string): ApiError =>
   new ApiError(405, "MethodNotAllowed", `${action} is not supported on resources of kind "${qualified(resource)}"`, detailsOf(resource, ""));
 
-export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError =>
-  new ApiError(429, "TooManyRequests", message, { retryAfterSeconds });
+export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError => new ApiError(429, "TooManyRequests", message, { retryAfterSeconds });
 
-export const timeout = (message: string, retryAfterSeconds = 0): ApiError =>
-  new ApiError(504, "Timeout", message, retryAfterSeconds ? { retryAfterSeconds } : undefined);
+export const timeout = (message: string, retryAfterSeconds = 0): ApiError => new ApiError(504, "Timeout", message, retryAfterSeconds ? { retryAfterSeconds } : undefined);
 
 /** An object refused for its content. `kind` is the kind's name, its group the name on the wire. */
 export function invalid(kind: { readonly group: string; readonly kind: string }, name: string, errors: readonly FieldError[]): ApiError {
@@ -119,7 +116,9 @@ const words: Record<FieldErrorType, string> = {
 const valueless = new Set<FieldErrorType>(["FieldValueRequired", "FieldValueForbidden", "FieldValueTooLong", "FieldValueTooMany", "InternalError"]);
 
 function fieldErrorBody(error: FieldError): string {
-  const shown = valueless.has(error.type) ? "" : `: ${typeof error.value === "object" ? JSON.stringify(error.value) : typeof error.value === "string" ? JSON.stringify(error.value) : String(error.value)}`;
+  const shown = valueless.has(error.type)
+    ? ""
+    : `: ${typeof error.value === "object" ? JSON.stringify(error.value) : typeof error.value === "string" ? JSON.stringify(error.value) : String(error.value)}`;
   return `${words[error.type]}${shown}${error.detail && `: ${error.detail}`}`;
 }
 
@@ -131,7 +130,12 @@ export const invalidValue = (field: string, value: unknown, detail: string): Fie
 export const duplicate = (field: string, value: unknown): FieldError => ({ type: "FieldValueDuplicate", field, value, detail: "" });
 export const forbiddenField = (field: string, detail: string): FieldError => ({ type: "FieldValueForbidden", field, detail });
 export const tooLong = (field: string, value: unknown, maximum: number): FieldError => ({ type: "FieldValueTooLong", field, value, detail: `must have at most ${maximum} bytes` });
-export const tooMany = (field: string, count: number, maximum: number): FieldError => ({ type: "FieldValueTooMany", field, value: count, detail: `must have at most ${maximum} items` });
+export const tooMany = (field: string, count: number, maximum: number): FieldError => ({
+  type: "FieldValueTooMany",
+  field,
+  value: count,
+  detail: `must have at most ${maximum} items`,
+});
 export const notSupported = (field: string, value: unknown, allowed: readonly string[]): FieldError => ({
   type: "FieldValueNotSupported",
   field,

@@ -184,8 +184,7 @@ export function selector(labels: readonly Requirement[], fields: readonly Requir
     everything: labels.length === 0 && fields.length === 0,
     labels,
     fields,
-    matches: (item) =>
-      labels.every((requirement) => satisfied(item.labels, requirement, false)) && fields.every((requirement) => satisfied(item.fields, requirement, true)),
+    matches: (item) => labels.every((requirement) => satisfied(item.labels, requirement, false)) && fields.every((requirement) => satisfied(item.fields, requirement, true)),
     exact: field ? { of: "field", key: field.key, value: field.values[0]! } : label ? { of: "label", key: label.key, value: label.values[0]! } : undefined,
   };
 }

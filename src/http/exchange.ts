@@ -121,8 +121,7 @@ export function sinkOver(writable: Writable): Sink {
     get backlogBytes() {
       return writable.writableLength;
     },
-    drained: () =>
-      closed.signal.aborted || writable.writableLength < drainBytes ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve)),
+    drained: () => (closed.signal.aborted || writable.writableLength < drainBytes ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
     closed: closed.signal,
   };
 }
@@ -147,7 +146,7 @@ export async function replyOnHttp2(stream: ServerHttp2Stream, method: string, re
   if ("takeOver" in body) throw new Error("an HTTP/2 stream cannot be taken over");
   stream.respond(headers);
   if ("stream" in body) await streamed(body.stream, stream);
-  else writeParts(body as readonly Uint8Array[], stream);
+  else writeParts(body, stream);
 }
 
 export async function replyOnHttp1(response: ServerResponse, method: string, reply: Reply): Promise<void> {

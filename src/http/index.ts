@@ -2,7 +2,7 @@ export { type Body, BodyCutShort, BodyTooLarge, type Call, type HeaderValues, ty
 export { type Query, parseQuery } from "./query.ts";
 export { type Handler, type Step, pipeline } from "./pipeline.ts";
 export { type MediaType, parseAccept, parseMediaType } from "./media-type.ts";
-export { type Listener, type ListenerOptions, listen } from "./listener.ts";
+export { type Listener, type ListenerOptions, type PlainListener, type PlainListenerOptions, listen, listenPlain } from "./listener.ts";
 export { type Injected, type Injection, inject } from "./inject.ts";
 export { type GrpcCallOptions, type GrpcChannel, type GrpcChannelOptions, type GrpcMethod, grpcChannel } from "./grpc/channel.ts";
 export type { TlsMaterial } from "./grpc/connection.ts";

@@ -1,5 +1,6 @@
 // The secure port: one TLS server, HTTP/1.1 and HTTP/2 by what the client offers, upgrades on HTTP/1.1.
 import { X509Certificate } from "node:crypto";
+import { chmodSync, lstatSync, rmSync } from "node:fs";
 import { type Server as PlainServer, ServerResponse, createServer } from "node:http";
 import { type ServerHttp2Session, performServerHandshake } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
@@ -91,6 +92,43 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   };
 }
 
+export interface PlainListenerOptions {
+  /** A unix socket, or a host and port. */
+  readonly path?: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly handle: (call: Call) => Promise<Reply>;
+  readonly now: () => number;
+}
+
+export interface PlainListener {
+  readonly address: AddressInfo | string;
+  close(): Promise<void>;
+}
+
+/** HTTP/1.1 without TLS, for local sockets. A socket file left by a process that is gone is replaced. */
+export async function listenPlain(options: PlainListenerOptions): Promise<PlainListener> {
+  const server = http1Engine(options);
+  const { path, host, port } = options;
+  if (path !== undefined && lstatSync(path, { throwIfNoEntry: false })?.isSocket()) rmSync(path);
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(path === undefined ? { host, port } : { path }, () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+  if (path !== undefined) chmodSync(path, 0o600);
+  return {
+    address: server.address()!,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
 function serveHttp2(session: ServerHttp2Session, socket: TLSSocket, options: ListenerOptions): void {
   const peer = peerOf(socket);
   session.setLocalWindowSize(16 * 1024 * 1024);
@@ -105,7 +143,7 @@ function serveHttp2(session: ServerHttp2Session, socket: TLSSocket, options: Lis
   });
 }
 
-function http1Engine(options: ListenerOptions): PlainServer {
+function http1Engine(options: Pick<ListenerOptions, "handle" | "now" | "headersTimeoutMilliseconds">): PlainServer {
   const headersTimeout = options.headersTimeoutMilliseconds ?? 32_000;
   const server = createServer({ maxHeaderSize: largestHeaderBytes, headersTimeout, requestTimeout: 0, keepAliveTimeout: 180_000 });
   server.on("request", (request, response) => {
@@ -136,11 +174,16 @@ function http1Engine(options: ListenerOptions): PlainServer {
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable) return;
-    const status = error.code === "HPE_HEADER_OVERFLOW" ? "431 Request Header Fields Too Large" : "400 Bad Request";
+    const status = clientFaults[error.code ?? ""] ?? "400 Bad Request";
     socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${status}`);
   });
   return server;
 }
+
+const clientFaults: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+};
 
 const peers = new WeakMap<Socket, Peer>();
 

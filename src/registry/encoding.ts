@@ -20,7 +20,7 @@ export function decodeStoredProtobuf(schema: KindSchema, value: Uint8Array, dial
 
 export function encodeStoredProtobuf(schema: KindSchema, object: ApiObject, dialect: Dialect): Uint8Array {
   const type = { apiVersion: apiVersionOf(dialect, schema.kind), kind: schema.kind.kind };
-  return encodeEnvelope(type, protobufCodec(schema).encode(object as never), dialect.wire.protobufMagic);
+  return encodeEnvelope(type, protobufCodec(schema).encode(object), dialect.wire.protobufMagic);
 }
 
 export { encodeJson };

@@ -49,7 +49,13 @@ export function applyObject(request: WriteRequest, name: string, old: ApiObject 
 function applied(request: WriteRequest, old: ApiObject | undefined, sent: ApiObject, force: boolean): Applied {
   const { lastApplied } = request.endpoint.resource.dialect.names.annotations;
   try {
-    return apply({ ...writeOf(request), live: old && inVersion(request, old), patch: sent as unknown as JsonObject, force, clientSideApply: { manager: commandLineManagers.serverSideApply, annotation: lastApplied } });
+    return apply({
+      ...writeOf(request),
+      live: old && inVersion(request, old),
+      patch: sent as unknown as JsonObject,
+      force,
+      clientSideApply: { manager: commandLineManagers.serverSideApply, annotation: lastApplied },
+    });
   } catch (error) {
     if (error instanceof PatchError) throw badRequest(error.message);
     throw error;

@@ -1,4 +1,17 @@
-export { type ApiObject, type Circumstances, type Column, type KindSchema, type PartSubresource, type ScaleView, type RegistrySettings, type Served, type Strategy, type Verb, allVerbs, strategy } from "./strategy.ts";
+export {
+  type ApiObject,
+  type Circumstances,
+  type Column,
+  type KindSchema,
+  type PartSubresource,
+  type ScaleView,
+  type RegistrySettings,
+  type Served,
+  type Strategy,
+  type Verb,
+  allVerbs,
+  strategy,
+} from "./strategy.ts";
 export { type Endpoint, Resource, type StorageMedia } from "./resource.ts";
 export { type WriteRequest, circumstances, timestamp } from "./request.ts";
 export { defaulted } from "./defaulting.ts";

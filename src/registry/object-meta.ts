@@ -27,7 +27,14 @@ export function validateMeta(meta: ObjectMeta, namespaced: boolean, nameRule: Na
     else if (text) errors.push(invalidValue(`${path}.namespace`, meta.namespace, text));
   } else if (meta.namespace) errors.push(forbiddenField(`${path}.namespace`, "not allowed on this type"));
   if ((meta.generation ?? 0) < 0) errors.push(invalidValue(`${path}.generation`, meta.generation, "must be greater than or equal to 0"));
-  return [...errors, ...validateLabels(meta.labels, `${path}.labels`), ...validateAnnotations(meta.annotations, `${path}.annotations`), ...validateOwners(meta.ownerReferences, path), ...validateFinalizers(meta.finalizers, `${path}.finalizers`), ...validateManagers(meta.managedFields, `${path}.managedFields`)];
+  return [
+    ...errors,
+    ...validateLabels(meta.labels, `${path}.labels`),
+    ...validateAnnotations(meta.annotations, `${path}.annotations`),
+    ...validateOwners(meta.ownerReferences, path),
+    ...validateFinalizers(meta.finalizers, `${path}.finalizers`),
+    ...validateManagers(meta.managedFields, `${path}.managedFields`),
+  ];
 }
 
 /** What a change of metadata may not do. */
@@ -35,21 +42,35 @@ export function validateMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path = "me
   const errors: FieldError[] = [];
   if (old.deletionTimestamp) {
     const added = (meta.finalizers ?? []).filter((item) => !(old.finalizers ?? []).includes(item));
-    if (added.length > 0) errors.push(forbiddenField(`${path}.finalizers`, `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`));
+    if (added.length > 0)
+      errors.push(forbiddenField(`${path}.finalizers`, `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`));
   }
   if (!meta.resourceVersion) errors.push(invalidValue(`${path}.resourceVersion`, "", "must be specified for an update"));
   if ((meta.generation ?? 0) < (old.generation ?? 0)) errors.push(invalidValue(`${path}.generation`, meta.generation, "must not be decremented"));
   for (const key of ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
     if ((meta[key] ?? null) !== (old[key] ?? null)) errors.push(invalidValue(`${path}.${key}`, meta[key] ?? null, "field is immutable"));
   }
-  return [...errors, ...validateLabels(meta.labels, `${path}.labels`), ...validateAnnotations(meta.annotations, `${path}.annotations`), ...validateOwners(meta.ownerReferences, path), ...validateManagers(meta.managedFields, `${path}.managedFields`)];
+  return [
+    ...errors,
+    ...validateLabels(meta.labels, `${path}.labels`),
+    ...validateAnnotations(meta.annotations, `${path}.annotations`),
+    ...validateOwners(meta.ownerReferences, path),
+    ...validateManagers(meta.managedFields, `${path}.managedFields`),
+  ];
 }
 
 export function validateLabels(labels: Record<string, string> | undefined, path: string): FieldError[] {
   const errors: FieldError[] = [];
   for (const [key, value] of Object.entries(labels ?? {})) {
     if (!isQualifiedName(key)) errors.push(invalidValue(path, key, qualifiedNameText));
-    if (!isLabelValue(value)) errors.push(invalidValue(path, value, "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character, at most 63"));
+    if (!isLabelValue(value))
+      errors.push(
+        invalidValue(
+          path,
+          value,
+          "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character, at most 63",
+        ),
+      );
   }
   return errors;
 }
@@ -77,7 +98,8 @@ function validateOwners(owners: readonly OwnerReference[] | undefined, metaPath:
     if (owner.apiVersion === "v1" && owner.kind === "Event") errors.push(invalidValue(path, owner, "v1, Kind=Event is disallowed from being an owner"));
     if (!owner.controller) continue;
     const name = `${owner.kind}/${owner.name}`;
-    if (controller !== undefined) errors.push(invalidValue(path, owners, `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`));
+    if (controller !== undefined)
+      errors.push(invalidValue(path, owners, `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`));
     else controller = name;
   }
   return errors;

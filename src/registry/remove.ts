@@ -66,10 +66,18 @@ export async function remove(request: WriteRequest, name: string, options: Parti
 function checkPreconditions(request: WriteRequest, name: string, held: Held, old: ApiObject, options: Partial<DeleteOptions>): void {
   const { uid, resourceVersion } = options.preconditions ?? {};
   if (uid !== undefined && uid !== old.metadata.uid) {
-    throw conflict(kindAsResource(request), name, `the UID in the precondition (${uid}) does not match the UID in record (${old.metadata.uid}). The object might have been deleted and then recreated`);
+    throw conflict(
+      kindAsResource(request),
+      name,
+      `the UID in the precondition (${uid}) does not match the UID in record (${old.metadata.uid}). The object might have been deleted and then recreated`,
+    );
   }
   if (resourceVersion !== undefined && resourceVersion !== String(held.revision)) {
-    throw conflict(kindAsResource(request), name, `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${held.revision}). The object might have been modified`);
+    throw conflict(
+      kindAsResource(request),
+      name,
+      `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${held.revision}). The object might have been modified`,
+    );
   }
 }
 

@@ -137,4 +137,4 @@ export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "
 export const allVerbs: readonly Verb[] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 /** Makes a strategy with its type parameter checked, and forgets the parameter for lists of strategies. */
-export const strategy = <T extends ApiObject>(given: Strategy<T>): Strategy => given as unknown as Strategy;
+export const strategy = <T extends ApiObject>(given: Strategy<T>): Strategy => given;

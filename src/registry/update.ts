@@ -47,7 +47,9 @@ export async function update(request: WriteRequest, name: string, change: Change
     const object = await change.transform(resource.objectOf(held));
     const unconditional = wantsAnyVersion(object);
     if (unconditional && resource.strategy.conditionalUpdate) {
-      throw invalid({ group: endpoint.group, kind: endpoint.kind }, name, [invalidValue("metadata.resourceVersion", object.metadata.resourceVersion ?? "", "must be specified for an update")]);
+      throw invalid({ group: endpoint.group, kind: endpoint.kind }, name, [
+        invalidValue("metadata.resourceVersion", object.metadata.resourceVersion ?? "", "must be specified for an update"),
+      ]);
     }
     if (!unconditional && object.metadata.resourceVersion !== String(held.revision)) {
       if (!/^\d+$/.test(object.metadata.resourceVersion!)) throw badRequest(`metadata.resourceVersion: Invalid value: "${object.metadata.resourceVersion}": must be a number`);
@@ -103,10 +105,9 @@ function ownUpdateErrors(request: WriteRequest, object: ApiObject, old: ApiObjec
   return [...again, ...validate(resource.hub, object), ...(strategy.validate?.(object, about) ?? [])];
 }
 
-function keepStatus(object: ApiObject, old: ApiObject): void {
-  const [to, from] = [object as unknown as Record<string, unknown>, old as unknown as Record<string, unknown>];
-  if (from["status"] === undefined) delete to["status"];
-  else to["status"] = from["status"];
+function keepStatus(object: ApiObject & { status?: unknown }, old: ApiObject & { status?: unknown }): void {
+  if (old.status === undefined) delete object.status;
+  else object.status = old.status;
 }
 
 function specChanged(object: ApiObject, old: ApiObject): boolean {
@@ -121,7 +122,13 @@ async function store(request: WriteRequest, key: string, next: ApiObject, old: A
   const encoded = resource.encode(object);
   const updated = encoded.hold(held.revision);
   const { metadata: meta } = object;
-  if (meta.deletionTimestamp && !meta.finalizers?.length && (meta.deletionGracePeriodSeconds ?? 0) === 0 && old.metadata.deletionTimestamp && !resource.strategy.heldBack?.(object)) {
+  if (
+    meta.deletionTimestamp &&
+    !meta.finalizers?.length &&
+    (meta.deletionGracePeriodSeconds ?? 0) === 0 &&
+    old.metadata.deletionTimestamp &&
+    !resource.strategy.heldBack?.(object)
+  ) {
     if (request.dryRun) return updated;
     const outcome = await resource.write({ key, value: null, expect: held.revision });
     return outcome.done ? updated : undefined;

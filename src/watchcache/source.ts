@@ -5,7 +5,11 @@ import type { Frame } from "./frame.ts";
 import type { Held } from "./held.ts";
 
 /** How new an answer must be. */
-export type Freshness = { readonly at: "latest" } | { readonly at: "any" } | { readonly at: "notOlderThan"; readonly revision: Revision } | { readonly at: "exactly"; readonly revision: Revision };
+export type Freshness =
+  | { readonly at: "latest" }
+  | { readonly at: "any" }
+  | { readonly at: "notOlderThan"; readonly revision: Revision }
+  | { readonly at: "exactly"; readonly revision: Revision };
 
 export interface ListQuery {
   /** Keys below the resource's own prefix, such as `default/`. */

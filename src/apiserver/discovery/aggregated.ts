@@ -13,9 +13,7 @@ function resourcesOf(version: GroupVersion): unknown[] {
   const all = apiResources(version);
   const kindOf = ({ kind, group, version: kindVersion }: ApiResource): unknown => ({ group: group ?? version.group, version: kindVersion ?? version.version, kind });
   const parts = (resource: string): unknown[] =>
-    all
-      .filter(({ name }) => name.startsWith(`${resource}/`))
-      .map((part) => ({ subresource: part.name.slice(resource.length + 1), responseKind: kindOf(part), verbs: part.verbs }));
+    all.filter(({ name }) => name.startsWith(`${resource}/`)).map((part) => ({ subresource: part.name.slice(resource.length + 1), responseKind: kindOf(part), verbs: part.verbs }));
   return all
     .filter(({ name }) => !name.includes("/"))
     .map((item) => {

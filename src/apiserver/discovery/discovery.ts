@@ -24,7 +24,11 @@ export function discovery(catalog: Catalog, dialect: Dialect, serverAddress: () 
     return { name, versions: listed, preferredVersion: listed[0] };
   };
   const groupList = (): Record<string, unknown> => ({ kind: "APIGroupList", apiVersion: "v1", groups: catalog.groups().map(({ name, versions }) => group(name, versions)) });
-  const versions = (): Record<string, unknown> => ({ kind: "APIVersions", versions: ["v1"], serverAddressByClientCIDRs: [{ clientCIDR: "0.0.0.0/0", serverAddress: serverAddress() }] });
+  const versions = (): Record<string, unknown> => ({
+    kind: "APIVersions",
+    versions: ["v1"],
+    serverAddressByClientCIDRs: [{ clientCIDR: "0.0.0.0/0", serverAddress: serverAddress() }],
+  });
   const resources = (version: GroupVersion): Record<string, unknown> => ({
     kind: "APIResourceList",
     ...(version.group && { apiVersion: "v1" }),
@@ -86,7 +90,7 @@ function plainReply(call: ApiCall, object: Record<string, unknown>, dialect: Dia
   if (choice.media === "yaml") return { status: 200, headers, body: Buffer.from(printYaml(object)) };
   if (choice.media === "protobuf") {
     const kind = object["kind"] as string;
-    const bytes = protobufCodec(schemas[kind]!).encode(object as never);
+    const bytes = protobufCodec(schemas[kind]!).encode(object);
     return { status: 200, headers, body: encodeEnvelope({ apiVersion: "v1", kind }, bytes, dialect.wire.protobufMagic) };
   }
   return { status: 200, headers, body: Buffer.from(choice.pretty ? JSON.stringify(object, undefined, 2) : `${JSON.stringify(object)}\n`) };

@@ -31,10 +31,15 @@ export interface DecodedBody {
 /** Decodes one object of the endpoint's kind; kind and apiVersion may be left out but must not be others. */
 export function decodeObject(bytes: Uint8Array, media: Media, schema: Message, expected: { readonly apiVersion: string; readonly kind: string }, dialect: Dialect): DecodedBody {
   try {
-    const decoded = media === "protobuf" ? fromProtobuf(bytes, schema, dialect) : (decodeJson(schema, media === "yaml" ? yamlToJson(Buffer.from(bytes).toString()) : bytes) as unknown as DecodedBody);
+    const decoded =
+      media === "protobuf"
+        ? fromProtobuf(bytes, schema, dialect)
+        : (decodeJson(schema, media === "yaml" ? yamlToJson(Buffer.from(bytes).toString()) : bytes) as unknown as DecodedBody);
     const { value } = decoded;
     if ((value.apiVersion && value.apiVersion !== expected.apiVersion) || (value.kind && value.kind !== expected.kind)) {
-      throw badRequest(`${value.kind || expected.kind} in version "${value.apiVersion || expected.apiVersion}" cannot be handled as a ${expected.kind} in version "${expected.apiVersion}": the object provided is unrecognized`);
+      throw badRequest(
+        `${value.kind || expected.kind} in version "${value.apiVersion || expected.apiVersion}" cannot be handled as a ${expected.kind} in version "${expected.apiVersion}": the object provided is unrecognized`,
+      );
     }
     value.apiVersion = expected.apiVersion;
     value.kind = expected.kind;

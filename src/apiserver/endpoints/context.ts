@@ -2,7 +2,7 @@
 import type { AdmissionChain } from "#admission";
 import type { Clock, Counter } from "#base";
 import type { Reply } from "#http";
-import { type Endpoint, type RegistrySettings, type WriteRequest } from "#registry";
+import type { Endpoint, RegistrySettings, WriteRequest } from "#registry";
 import type { Held } from "#watchcache";
 import type { ApiCall } from "../api-call.ts";
 import { type Choice, type Form, type Media, contentType, negotiate } from "../represent/negotiate.ts";
@@ -45,7 +45,13 @@ export function writeRequest(context: EndpointContext, call: ApiCall, endpoint: 
 const representations = new WeakMap<Endpoint, Map<string, Representation>>();
 
 /** The representation a call asks for, shared between calls that ask for the same. */
-export function represented(context: EndpointContext, call: ApiCall, endpoint: Endpoint, forms: readonly Form[], media?: readonly Media[]): { readonly choice: Choice; readonly as: Representation } {
+export function represented(
+  context: EndpointContext,
+  call: ApiCall,
+  endpoint: Endpoint,
+  forms: readonly Form[],
+  media?: readonly Media[],
+): { readonly choice: Choice; readonly as: Representation } {
   const { dialect } = endpoint.resource;
   const choice = negotiate(call.call, call.query, dialect, { forms, ...(media && { media }) });
   const include = choice.form === "Table" ? includeObject(call) : "Metadata";

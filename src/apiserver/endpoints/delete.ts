@@ -43,21 +43,26 @@ export const deleteCollection: Endpointed = async (context, call, endpoint) => {
   validateDeleteOptions(request, options);
   const { as } = represented(context, call, endpoint, ["object", "Table", "PartialObjectMetadataList"]);
   const listing = await listPage(call, endpoint, listOptions(call, endpoint, context.gates));
-  await removeAll(request, listing.items.map(({ namespace, name }) => ({ namespace, name })), options, context.deleteCollectionWorkers);
+  await removeAll(
+    request,
+    listing.items.map(({ namespace, name }) => ({ namespace, name })),
+    options,
+    context.deleteCollectionWorkers,
+  );
   return replyWith(as, endpoint, 200, as.list(listing.items, metadataOf(listing)));
 };
 
 /** Deletes the listed objects, a few at a time; one that is gone already is fine. The store makes one flush of many. */
 async function removeAll(request: WriteRequest, items: readonly { namespace: string; name: string }[], options: Partial<DeleteOptions>, workers: number): Promise<void> {
   let next = 0;
-  let failed: unknown;
+  let failed: Error | undefined;
   const work = async (): Promise<void> => {
     while (next < items.length && failed === undefined) {
       const item = items[next++]!;
       try {
         await remove({ ...request, namespace: item.namespace }, item.name, options);
       } catch (error) {
-        if (!(error instanceof ApiError && error.code === 404)) failed ??= error;
+        if (!(error instanceof ApiError && error.code === 404)) failed ??= error as Error;
       }
     }
   };
@@ -97,7 +102,7 @@ async function deleteOptions(call: ApiCall, endpoint: Endpoint): Promise<Partial
     ...(policy !== undefined && { propagationPolicy: policy }),
     ...(query.has("orphanDependents") && { orphanDependents: isTrue(query.get("orphanDependents")) }),
     ...(query.has("dryRun") && { dryRun: [...query.all("dryRun")] }),
-  } as Partial<DeleteOptions>;
+  };
 }
 
 export type { EndpointContext };

@@ -1,5 +1,18 @@
 // Query parameters of each verb, read and checked as clients of this API expect.
-import { type FieldError, ApiError, badRequest, forbiddenField, invalid, invalidValue, notSupported, parseFieldSelector, parseLabelSelector, selector, type Requirement, type Selector } from "#base";
+import {
+  type FieldError,
+  ApiError,
+  badRequest,
+  forbiddenField,
+  invalid,
+  invalidValue,
+  notSupported,
+  parseFieldSelector,
+  parseLabelSelector,
+  selector,
+  type Requirement,
+  type Selector,
+} from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { type Query, header } from "#http";
 import type { Endpoint } from "#registry";
@@ -65,7 +78,10 @@ function selectorOf({ query, target }: ApiCall, endpoint: Endpoint): Selector {
   const fields = target.named ? `metadata.name=${target.name}` : (query.get("fieldSelector") ?? "");
   if (labels === "" && fields === "") return selector([], []);
   try {
-    return selector(parseLabelSelector(labels), parseFieldSelector(fields).map((requirement) => knownField(requirement, endpoint)));
+    return selector(
+      parseLabelSelector(labels),
+      parseFieldSelector(fields).map((requirement) => knownField(requirement, endpoint)),
+    );
   } catch (error) {
     throw error instanceof ApiError ? error : badRequest(`unable to parse selector on ${target.resource}: ${(error as Error).message}`);
   }
@@ -106,9 +122,9 @@ export function writeOptions(call: ApiCall, dialect: Dialect, kind: "CreateOptio
     if (applying && manager === "") errors.push({ type: "FieldValueRequired", field: "fieldManager", detail: "is required for apply patch" });
     if (!applying && force !== undefined) errors.push(forbiddenField("force", "may not be specified for non-apply patch"));
   }
-  if (Buffer.byteLength(manager) > longestManager) errors.push({ type: "FieldValueTooLong", field: "fieldManager", value: manager, detail: `may not be longer than ${longestManager}` });
-  const unprintable = [...manager].findIndex((char) => !/[\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(char));
-  if (unprintable >= 0) errors.push(invalidValue("fieldManager", manager, "should only contain printable characters"));
+  if (Buffer.byteLength(manager) > longestManager)
+    errors.push({ type: "FieldValueTooLong", field: "fieldManager", value: manager, detail: `may not be longer than ${longestManager}` });
+  if (/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(manager)) errors.push(invalidValue("fieldManager", manager, "should only contain printable characters"));
   const dryRun = query.all("dryRun");
   if (dryRun.some((value) => value !== "All")) errors.push(notSupported("dryRun", dryRun, ["All"]));
   const validation = query.get("fieldValidation") ?? "";
@@ -128,4 +144,5 @@ function managerFromAgent(agent: string): string {
   return Buffer.byteLength(word) <= longestManager ? word.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, "") : Buffer.from(word).subarray(0, longestManager).toString();
 }
 
-export const invalidOptions = (dialect: Dialect, kind: string, errors: readonly FieldError[]): ApiError => invalid({ group: groupName(dialect, { group: "meta", branded: true }), kind }, "", errors);
+export const invalidOptions = (dialect: Dialect, kind: string, errors: readonly FieldError[]): ApiError =>
+  invalid({ group: groupName(dialect, { group: "meta", branded: true }), kind }, "", errors);

@@ -28,11 +28,24 @@ export function patchType(call: ApiCall): PatchType {
   const said = parseMediaType(header(call.call.headers, "content-type") ?? "");
   const essence = said && `${said.type}/${said.subtype}`;
   const found = patchTypes.find((item) => item === essence);
-  if (!found) throw new ApiError(415, "UnsupportedMediaType", unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${patchTypes.join(", ")}`).message, {});
+  if (!found)
+    throw new ApiError(
+      415,
+      "UnsupportedMediaType",
+      unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${patchTypes.join(", ")}`).message,
+      {},
+    );
   return found;
 }
 
-async function patched(call: ApiCall, endpoint: Endpoint, request: WriteRequest, options: WriteOptions, type: PatchType, body: Uint8Array): Promise<Awaited<ReturnType<typeof update>>> {
+async function patched(
+  call: ApiCall,
+  endpoint: Endpoint,
+  request: WriteRequest,
+  options: WriteOptions,
+  type: PatchType,
+  body: Uint8Array,
+): Promise<Awaited<ReturnType<typeof update>>> {
   const change = patchOf(call, endpoint, options, type, body);
   return await update(request, call.target.name, { transform: (old) => defaulted(request, change(endpoint.fromHub(old!))) });
 }
@@ -44,7 +57,8 @@ export async function patchedTree(call: ApiCall, endpoint: Endpoint, options: Wr
 
 function patchOf(call: ApiCall, endpoint: Endpoint, options: WriteOptions, type: PatchType, body: Uint8Array): (served: ApiObject) => ApiObject {
   const parsed = parsedPatch(body);
-  if (type !== "application/json-patch+json" && (typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value))) throw badRequest("the patch must be a JSON object");
+  if (type !== "application/json-patch+json" && (typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value)))
+    throw badRequest("the patch must be a JSON object");
   judgeStrictness(call, { value: { apiVersion: endpoint.apiVersion } as ApiObject, unknown: [], duplicate: parsed.duplicate }, options.fieldValidation, "patch");
   let judged = false;
   return (served) => {
@@ -52,7 +66,8 @@ function patchOf(call: ApiCall, endpoint: Endpoint, options: WriteOptions, type:
     const decoded = decodedPatch(endpoint, tree, call.target.name);
     if (!judged) judgePatch(call, endpoint, decoded, options);
     judged = true;
-    if (decoded.value.metadata.name !== call.target.name) throw badRequest(`the name of the object (${decoded.value.metadata.name}) does not match the name on the URL (${call.target.name})`);
+    if (decoded.value.metadata.name !== call.target.name)
+      throw badRequest(`the name of the object (${decoded.value.metadata.name}) does not match the name on the URL (${call.target.name})`);
     return deepCopy(decoded.value);
   };
 }
@@ -72,7 +87,11 @@ function transformed(type: PatchType, endpoint: Endpoint, served: ApiObject, par
     return type === "application/merge-patch+json" ? mergePatch(document, parsed) : strategicMergePatch(endpoint.schema, document, parsed);
   } catch (error) {
     if (!(error instanceof PatchError)) throw error;
-    throw error.code === 422 ? new ApiError(422, "Invalid", `the server rejected our request due to an error in our request: ${error.message}`, {}) : error.code === 413 ? new ApiError(413, "RequestEntityTooLarge", error.message) : badRequest(error.message);
+    throw error.code === 422
+      ? new ApiError(422, "Invalid", `the server rejected our request due to an error in our request: ${error.message}`, {})
+      : error.code === 413
+        ? new ApiError(413, "RequestEntityTooLarge", error.message)
+        : badRequest(error.message);
   }
 }
 
@@ -80,7 +99,8 @@ function decodedPatch(endpoint: Endpoint, tree: unknown, name: string): DecodedB
   try {
     const decoded = fromJsonValue(endpoint.schema, tree) as unknown as DecodedBody;
     const { value } = decoded;
-    if (value.kind !== endpoint.kind || value.apiVersion !== endpoint.apiVersion) throw invalidPatch(name, `kind and apiVersion may not change (to ${value.kind}, ${value.apiVersion})`);
+    if (value.kind !== endpoint.kind || value.apiVersion !== endpoint.apiVersion)
+      throw invalidPatch(name, `kind and apiVersion may not change (to ${value.kind}, ${value.apiVersion})`);
     return decoded;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
@@ -89,7 +109,9 @@ function decodedPatch(endpoint: Endpoint, tree: unknown, name: string): DecodedB
 }
 
 const invalidPatch = (name: string, why: string): ApiError =>
-  new ApiError(422, "Invalid", `"${name}" is invalid: patch: Invalid value: ${why}`, { causes: [{ reason: "FieldValueInvalid", message: `Invalid value: ${why}`, field: "patch" }] });
+  new ApiError(422, "Invalid", `"${name}" is invalid: patch: Invalid value: ${why}`, {
+    causes: [{ reason: "FieldValueInvalid", message: `Invalid value: ${why}`, field: "patch" }],
+  });
 
 /** Fields that nobody knows: a warning, or for a strict client the same refusal as for a value of the wrong type. */
 function judgePatch(call: ApiCall, endpoint: Endpoint, decoded: DecodedBody, options: WriteOptions): void {
@@ -116,7 +138,8 @@ function checkedConfiguration(call: ApiCall, endpoint: Endpoint, options: WriteO
   const sent = applyBody(call, endpoint, options, body);
   const { name, namespace } = sent.metadata;
   if (name !== call.target.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.target.name})`);
-  if (namespace && endpoint.resource.namespaced && namespace !== call.target.namespace) throw badRequest(`the namespace of the object (${namespace}) does not match the namespace on the request (${call.target.namespace})`);
+  if (namespace && endpoint.resource.namespaced && namespace !== call.target.namespace)
+    throw badRequest(`the namespace of the object (${namespace}) does not match the namespace on the request (${call.target.namespace})`);
   return sent;
 }
 
@@ -131,9 +154,12 @@ function applyBody(call: ApiCall, endpoint: Endpoint, options: WriteOptions, bod
     throw badRequest(`error decoding YAML: ${(error as Error).message}`);
   }
   if (!value.apiVersion || !value.kind) throw badRequest(`the applied object must say its apiVersion and kind`);
-  if (value.apiVersion !== endpoint.apiVersion || value.kind !== endpoint.kind) throw badRequest(`Incorrect version or kind specified in apply patch. Specified patch version: ${value.apiVersion} ${value.kind}, expected: ${endpoint.apiVersion} ${endpoint.kind}`);
+  if (value.apiVersion !== endpoint.apiVersion || value.kind !== endpoint.kind)
+    throw badRequest(
+      `Incorrect version or kind specified in apply patch. Specified patch version: ${value.apiVersion} ${value.kind}, expected: ${endpoint.apiVersion} ${endpoint.kind}`,
+    );
   if (decoded.unknown.length > 0) throw badRequest(`field not declared in schema: ${decoded.unknown.map((path) => `.${path}`).join(", ")}`);
   if (decoded.duplicate.length > 0) judgeStrictness(call, decoded, options.fieldValidation, endpoint.kind);
-  value.metadata ??= { creationTimestamp: null as unknown as string };
+  value.metadata ??= { creationTimestamp: null };
   return value;
 }

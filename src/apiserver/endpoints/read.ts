@@ -14,7 +14,12 @@ export const get: Endpointed = async (context, call, endpoint) => {
   const { target } = call;
   const { as } = represented(context, call, endpoint, objectForms);
   const version = revisionOf(call.query.get("resourceVersion") ?? "");
-  const held = await translated(() => resource.source.get(resource.keyOf(target.namespace, target.name), version === undefined ? { at: "latest" } : version === 0 ? { at: "any" } : { at: "notOlderThan", revision: version }));
+  const held = await translated(() =>
+    resource.source.get(
+      resource.keyOf(target.namespace, target.name),
+      version === undefined ? { at: "latest" } : version === 0 ? { at: "any" } : { at: "notOlderThan", revision: version },
+    ),
+  );
   if (!held) throw notFound(resource.nameIn(endpoint), target.name);
   return replyWith(as, endpoint, 200, as.object(held));
 };
@@ -76,7 +81,9 @@ async function continued(endpoint: Endpoint, options: ListOptions, base: { below
     if (!(error instanceof Compacted)) throw readError(error);
     // The snapshot is gone. A client that can live with a newer state may go on from the same key.
     const inconsistent = encodeContinue({ revision: -1, after: token.after });
-    const gone = expired("The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.");
+    const gone = expired(
+      "The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.",
+    );
     throw Object.assign(gone, { listMetadata: { continue: inconsistent } });
   }
 }

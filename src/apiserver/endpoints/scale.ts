@@ -98,4 +98,3 @@ async function written(
   });
   return reply(call, endpoint, held);
 }
-

@@ -28,9 +28,19 @@ export const watch: Endpointed = async (context, call, endpoint) => {
   return reply;
 };
 
-async function follow(context: EndpointContext, call: ApiCall, endpoint: Endpoint, options: ListOptions, version: number | undefined, seconds: number, as: Representation, sink: Sink): Promise<void> {
+async function follow(
+  context: EndpointContext,
+  call: ApiCall,
+  endpoint: Endpoint,
+  options: ListOptions,
+  version: number | undefined,
+  seconds: number,
+  as: Representation,
+  sink: Sink,
+): Promise<void> {
   const { resource } = endpoint;
-  const { promise: over, resolve: end } = Promise.withResolvers<void>();
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const end = (): void => resolve();
   const stop = new AbortController();
   const cancels: (() => void)[] = [];
   const marks = bookmarks(context, options, resource.strategy.bookmarks !== false, as, sink, version ?? 0);
@@ -45,7 +55,7 @@ async function follow(context: EndpointContext, call: ApiCall, endpoint: Endpoin
     ended: end,
   };
   sink.closed.addEventListener("abort", () => end(), { once: true });
-  context.closing.addEventListener("abort", end as () => void, { once: true });
+  context.closing.addEventListener("abort", end, { once: true });
   cancels.push(context.clock.after(seconds * 1000, end));
   cancels.push(marks.start(seconds * 1000, () => resource.source.lastChange()));
   if (sink.closed.aborted || context.closing.aborted) end();
@@ -60,7 +70,7 @@ async function follow(context: EndpointContext, call: ApiCall, endpoint: Endpoin
     if (!(error instanceof NotYet)) sink.write(as.error(statusObject(known)));
   } finally {
     stop.abort();
-    context.closing.removeEventListener("abort", end as () => void);
+    context.closing.removeEventListener("abort", end);
     for (const cancel of cancels) cancel();
   }
 }
@@ -71,7 +81,14 @@ function encoded(frames: readonly Frame[], as: Representation): Uint8Array {
 }
 
 /** Marks that tell an idle watcher how far it is: once a minute, and shortly before the end, when something newer happened on the kind. */
-function bookmarks(context: EndpointContext, options: ListOptions, kindHasThem: boolean, as: Representation, sink: Sink, from: number): { sent(revision: number): void; start(lifeMilliseconds: number, changed: () => number): () => void } {
+function bookmarks(
+  context: EndpointContext,
+  options: ListOptions,
+  kindHasThem: boolean,
+  as: Representation,
+  sink: Sink,
+  from: number,
+): { sent(revision: number): void; start(lifeMilliseconds: number, changed: () => number): () => void } {
   let told = from;
   return {
     sent: (revision) => {

@@ -43,5 +43,10 @@ function checkIdentity(sent: ApiObject, { target }: ApiCall, endpoint: Endpoint)
 
 /** A dry run has no revision to show. */
 export function withoutRevision(body: Uint8Array): Uint8Array {
-  return Buffer.from(Buffer.from(body).toString("latin1").replace(/,\s*"resourceVersion":\s*"0"|resourceVersion: "0"\n\s*/, ""), "latin1");
+  return Buffer.from(
+    Buffer.from(body)
+      .toString("latin1")
+      .replace(/,\s*"resourceVersion":\s*"0"|resourceVersion: "0"\n\s*/, ""),
+    "latin1",
+  );
 }

@@ -36,7 +36,12 @@ async function single(check: HealthCheck): Promise<Reply> {
 }
 
 async function all(endpoint: string, checks: readonly HealthCheck[], call: ApiCall): Promise<Reply> {
-  const excluded = new Set(call.query.all("exclude").flatMap((names) => names.split(",")).filter(Boolean));
+  const excluded = new Set(
+    call.query
+      .all("exclude")
+      .flatMap((names) => names.split(","))
+      .filter(Boolean),
+  );
   const lines: string[] = [];
   const failed: string[] = [];
   for (const check of checks) {

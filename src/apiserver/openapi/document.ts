@@ -42,8 +42,11 @@ const endpointsOf = ({ endpoints }: GroupVersion): readonly Endpoint[] => [...en
 
 function definitions(versions: readonly GroupVersion[], dialect: Dialect, form: Version, catalog: Catalog): Json {
   const messages = versions.flatMap((version) => endpointsOf(version).flatMap(({ schema }) => [schema, listOf(schema)]));
-  const everywhere = { messages: [DeleteOptions], versions: catalog.versions.map(({ endpoints, version, group }) => [...endpoints.values()][0]?.schema.kind ?? { group, branded: false, version }) };
-  return collectDefinitions([...messages, Status, DeleteOptions] as Iterable<Message>, dialect, form, everywhere) as Json;
+  const everywhere = {
+    messages: [DeleteOptions],
+    versions: catalog.versions.map(({ endpoints, version, group }) => [...endpoints.values()][0]?.schema.kind ?? { group, branded: false, version }),
+  };
+  return collectDefinitions([...messages, Status, DeleteOptions] as Iterable<Message>, dialect, form, everywhere);
 }
 
 const extension = (dialect: Dialect, name: string): string => `${dialect.wire.extensionPrefix}${name}`;
@@ -71,7 +74,9 @@ function pathV2({ parameters, operations }: PathItem, endpoints: readonly Endpoi
   const item: Json = {};
   for (const operation of operations) {
     const body = operation.body && { name: "body", in: "body", ...(operation.body !== "deleteOptions" && { required: true }), schema: bodySchema(operation.body, dialect, "v2") };
-    const responses = Object.fromEntries(Object.entries(operation.answers).map(([status, answer]) => [status, { description: described[status], schema: answerSchema(answer, operation, endpoints, dialect, "v2") }]));
+    const responses = Object.fromEntries(
+      Object.entries(operation.answers).map(([status, answer]) => [status, { description: described[status], schema: answerSchema(answer, operation, endpoints, dialect, "v2") }]),
+    );
     item[operation.method] = {
       description: operation.doc,
       consumes: operation.consumes,
@@ -89,16 +94,28 @@ function pathV2({ parameters, operations }: PathItem, endpoints: readonly Endpoi
 }
 
 function pathV3({ parameters, operations }: PathItem, endpoints: readonly Endpoint[], dialect: Dialect): Json {
-  const parameter = ({ name, in: place, type, required, doc }: Parameter): Json => ({ name, in: place, description: doc, ...(required && { required }), schema: { type, uniqueItems: true } });
+  const parameter = ({ name, in: place, type, required, doc }: Parameter): Json => ({
+    name,
+    in: place,
+    description: doc,
+    ...(required && { required }),
+    schema: { type, uniqueItems: true },
+  });
   const item: Json = {};
   for (const operation of operations) {
     const body = operation.body && {
-      requestBody: { ...(operation.body !== "deleteOptions" && { required: true }), content: Object.fromEntries(operation.consumes.map((type) => [type, { schema: bodySchema(operation.body!, dialect, "v3") }])) },
+      requestBody: {
+        ...(operation.body !== "deleteOptions" && { required: true }),
+        content: Object.fromEntries(operation.consumes.map((type) => [type, { schema: bodySchema(operation.body!, dialect, "v3") }])),
+      },
     };
     const responses = Object.fromEntries(
       Object.entries(operation.answers).map(([status, answer]) => [
         status,
-        { description: described[status], content: Object.fromEntries(operation.produces.map((type) => [type, { schema: answerSchema(answer, operation, endpoints, dialect, "v3") }])) },
+        {
+          description: described[status],
+          content: Object.fromEntries(operation.produces.map((type) => [type, { schema: answerSchema(answer, operation, endpoints, dialect, "v3") }])),
+        },
       ]),
     );
     item[operation.method] = {

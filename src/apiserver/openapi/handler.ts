@@ -31,9 +31,17 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
     if (path === "/openapi/v2") {
       const accept = header(call.call.headers, "accept") ?? "";
       if (binaryTypes.some((type) => accept.includes(type))) {
-        return cached(call, once("v2 binary", () => binaryDocument(openApiV2(catalog(), dialect))), binaryTypes[1]!);
+        return cached(
+          call,
+          once("v2 binary", () => binaryDocument(openApiV2(catalog(), dialect))),
+          binaryTypes[1]!,
+        );
       }
-      return cached(call, once("v2", () => json(openApiV2(catalog(), dialect))), "application/json");
+      return cached(
+        call,
+        once("v2", () => json(openApiV2(catalog(), dialect))),
+        "application/json",
+      );
     }
     if (path === "/openapi/v3" || path === "/openapi/v3/") {
       const paths = Object.fromEntries(

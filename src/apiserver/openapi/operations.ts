@@ -111,11 +111,33 @@ function resourcePaths(version: GroupVersion, endpoint: Endpoint, dialect: Diale
   const collection: Operation[] = [];
   if (verbs.has("list")) collection.push(listOperation(`list${group}${scope}${endpoint.kind}`));
   if (verbs.has("create")) {
-    collection.push({ ...shared, method: "post", id: `create${group}${scope}${endpoint.kind}`, doc: `Create a ${endpoint.kind}.`, action: "post", consumes: any, produces: media(dialect), parameters: write, body: object, answers: { "200": object, "201": object, "202": object } });
+    collection.push({
+      ...shared,
+      method: "post",
+      id: `create${group}${scope}${endpoint.kind}`,
+      doc: `Create a ${endpoint.kind}.`,
+      action: "post",
+      consumes: any,
+      produces: media(dialect),
+      parameters: write,
+      body: object,
+      answers: { "200": object, "201": object, "202": object },
+    });
   }
   if (verbs.has("deletecollection")) {
     const parameters = [...listing.filter(({ name }) => name !== "watch" && name !== "allowWatchBookmarks"), ...deleting].sort((a, b) => (a.name < b.name ? -1 : 1));
-    collection.push({ ...shared, method: "delete", id: `delete${group}Collection${scope}${endpoint.kind}`, doc: `Delete every ${endpoint.kind} that matches.`, action: "deletecollection", consumes: any, produces: media(dialect), parameters, body: "deleteOptions", answers: { "200": "status" } });
+    collection.push({
+      ...shared,
+      method: "delete",
+      id: `delete${group}Collection${scope}${endpoint.kind}`,
+      doc: `Delete every ${endpoint.kind} that matches.`,
+      action: "deletecollection",
+      consumes: any,
+      produces: media(dialect),
+      parameters,
+      body: "deleteOptions",
+      answers: { "200": "status" },
+    });
   }
   const single: Operation[] = itemOperations(endpoint, { group, scope, part: "", verbs, dialect, tag });
   const items: PathItem[] = [
@@ -123,7 +145,11 @@ function resourcePaths(version: GroupVersion, endpoint: Endpoint, dialect: Diale
     { path: `${base}/{name}`, parameters: [nameOf(endpoint.kind), ...outer, pretty], operations: single },
   ];
   if (namespaced && verbs.has("list")) {
-    items.push({ path: `${root}/${strategy.resource}`, parameters: [...listing, pretty].sort((a, b) => (a.name < b.name ? -1 : 1)), operations: [listOperation(`list${group}${endpoint.kind}ForAllNamespaces`, true)] });
+    items.push({
+      path: `${root}/${strategy.resource}`,
+      parameters: [...listing, pretty].sort((a, b) => (a.name < b.name ? -1 : 1)),
+      operations: [listOperation(`list${group}${endpoint.kind}ForAllNamespaces`, true)],
+    });
   }
   for (const [part, { verbs: partVerbs }] of Object.entries(strategy.subresources ?? {})) {
     const operations = itemOperations(endpoint, { group, scope, part, verbs: new Set<string>(partVerbs ?? ["get", "patch", "update"]), dialect, tag });
@@ -132,7 +158,10 @@ function resourcePaths(version: GroupVersion, endpoint: Endpoint, dialect: Diale
   return items.filter(({ operations }) => operations.length > 0);
 }
 
-function itemOperations(endpoint: Endpoint, { group, scope, part, verbs, dialect, tag }: { group: string; scope: string; part: string; verbs: ReadonlySet<string>; dialect: Dialect; tag: string }): Operation[] {
+function itemOperations(
+  endpoint: Endpoint,
+  { group, scope, part, verbs, dialect, tag }: { group: string; scope: string; part: string; verbs: ReadonlySet<string>; dialect: Dialect; tag: string },
+): Operation[] {
   const kind = { group: endpoint.group, version: endpoint.version, kind: endpoint.kind };
   const id = (verb: string): string => `${verb}${group}${scope}${endpoint.kind}${capital(part)}`;
   const what = part ? `${part} of a ${endpoint.kind}` : endpoint.kind;
@@ -140,12 +169,45 @@ function itemOperations(endpoint: Endpoint, { group, scope, part, verbs, dialect
   const shared = { tag, kind, produces: media(dialect) };
   const write = [dryRun, fieldManager, fieldValidation];
   const operations: Operation[] = [];
-  if (verbs.has("get")) operations.push({ ...shared, method: "get", id: id("read"), doc: `Read the ${what}.`, action: "get", consumes: ["*/*"], parameters: [], answers: { "200": object } });
-  if (verbs.has("update")) operations.push({ ...shared, method: "put", id: id("replace"), doc: `Replace the ${what}.`, action: "put", consumes: ["*/*"], parameters: write, body: object, answers: { "200": object, "201": object } });
-  if (verbs.has("patch")) operations.push({ ...shared, method: "patch", id: id("patch"), doc: `Change the ${what} in part.`, action: "patch", consumes: patches, parameters: [...write, force], body: "patch", answers: { "200": object, "201": object } });
+  if (verbs.has("get"))
+    operations.push({ ...shared, method: "get", id: id("read"), doc: `Read the ${what}.`, action: "get", consumes: ["*/*"], parameters: [], answers: { "200": object } });
+  if (verbs.has("update"))
+    operations.push({
+      ...shared,
+      method: "put",
+      id: id("replace"),
+      doc: `Replace the ${what}.`,
+      action: "put",
+      consumes: ["*/*"],
+      parameters: write,
+      body: object,
+      answers: { "200": object, "201": object },
+    });
+  if (verbs.has("patch"))
+    operations.push({
+      ...shared,
+      method: "patch",
+      id: id("patch"),
+      doc: `Change the ${what} in part.`,
+      action: "patch",
+      consumes: patches,
+      parameters: [...write, force],
+      body: "patch",
+      answers: { "200": object, "201": object },
+    });
   if (verbs.has("delete")) {
     const gone = endpoint.resource.strategy.returnsDeleted ? object : ("status" as const);
-    operations.push({ ...shared, method: "delete", id: id("delete"), doc: `Delete a ${what}.`, action: "delete", consumes: ["*/*"], parameters: deleting, body: "deleteOptions", answers: { "200": gone, "202": gone } });
+    operations.push({
+      ...shared,
+      method: "delete",
+      id: id("delete"),
+      doc: `Delete a ${what}.`,
+      action: "delete",
+      consumes: ["*/*"],
+      parameters: deleting,
+      body: "deleteOptions",
+      answers: { "200": gone, "202": gone },
+    });
   }
   return operations;
 }

@@ -16,7 +16,8 @@ export interface Choice {
   readonly pretty: boolean;
 }
 
-export const contentType = (media: Media, dialect: Dialect): string => (media === "json" ? "application/json" : media === "yaml" ? "application/yaml" : dialect.wire.protobufMediaType);
+export const contentType = (media: Media, dialect: Dialect): string =>
+  media === "json" ? "application/json" : media === "yaml" ? "application/yaml" : dialect.wire.protobufMediaType;
 
 /** Which forms an endpoint can give. */
 export interface Offer {
@@ -34,7 +35,11 @@ export function negotiate(call: Call, query: Query, dialect: Dialect, offer: Off
   const [, protobufSubtype] = dialect.wire.protobufMediaType.split("/");
   let understood = false;
   for (const clause of parseAccept(accept)) {
-    const found = media.find((item) => (item === "protobuf" ? clause.type === "application" && clause.subtype === protobufSubtype : clause.type === "application" && clause.subtype === item) || (clause.type === "*" && clause.subtype === "*" && item === "json"));
+    const found = media.find(
+      (item) =>
+        (item === "protobuf" ? clause.type === "application" && clause.subtype === protobufSubtype : clause.type === "application" && clause.subtype === item) ||
+        (clause.type === "*" && clause.subtype === "*" && item === "json"),
+    );
     if (!found) continue;
     understood = true;
     const { as, g, v, stream, sv, pretty: pretties } = clause.parameters;
@@ -63,6 +68,9 @@ export function bodyMedia(call: Call, dialect: Dialect): Media {
   const parsed = parseMediaType(said);
   const essence = parsed && `${parsed.type}/${parsed.subtype}`;
   const media = everyMedia.find((item) => contentType(item, dialect) === essence);
-  if (!media) throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${everyMedia.map((item) => contentType(item, dialect)).join(", ")}`);
+  if (!media)
+    throw unsupportedMediaType(
+      `the body of the request was in an unknown format - accepted media types include: ${everyMedia.map((item) => contentType(item, dialect)).join(", ")}`,
+    );
   return media;
 }

@@ -97,7 +97,11 @@ interface ShapeOf {
   mark(revision: number): unknown;
 }
 
-const emptyObject = (endpoint: Endpoint, revision: number): ApiObject => ({ kind: endpoint.kind, apiVersion: endpoint.apiVersion, metadata: { resourceVersion: String(revision), creationTimestamp: null as unknown as string } });
+const emptyObject = (endpoint: Endpoint, revision: number): ApiObject => ({
+  kind: endpoint.kind,
+  apiVersion: endpoint.apiVersion,
+  metadata: { resourceVersion: String(revision), creationTimestamp: null },
+});
 
 function whole(endpoint: Endpoint): ShapeOf {
   const { resource } = endpoint;
@@ -125,10 +129,15 @@ function metadataOnly(endpoint: Endpoint, choice: Choice): ShapeOf {
   const { dialect } = resource;
   const apiVersion = apiVersionOf(dialect, { group: "meta", branded: true, version: choice.formVersion });
   return {
-    schema: PartialObjectMetadata as unknown as KindSchema,
-    listSchema: listOf(PartialObjectMetadata) as unknown as KindSchema,
+    schema: PartialObjectMetadata,
+    listSchema: listOf(PartialObjectMetadata),
     one: (held) => partialMetadata(endpoint.fromHub(resource.objectOf(held)), dialect, choice.formVersion),
-    many: (items, metadata) => ({ kind: "PartialObjectMetadataList", apiVersion, metadata, items: items.map((held) => partialMetadata(endpoint.fromHub(resource.objectOf(held)), dialect, choice.formVersion)) }),
+    many: (items, metadata) => ({
+      kind: "PartialObjectMetadataList",
+      apiVersion,
+      metadata,
+      items: items.map((held) => partialMetadata(endpoint.fromHub(resource.objectOf(held)), dialect, choice.formVersion)),
+    }),
     mark: (revision) => partialMetadata(emptyObject(endpoint, revision), dialect, choice.formVersion),
   };
 }
@@ -144,8 +153,8 @@ function table(endpoint: Endpoint, choice: Choice, include: IncludeObject, now: 
   const columns = columnDefinitions(strategy);
   const many = (rows: unknown[] | null, metadata: Partial<ListMetadata>): unknown => ({ ...head, metadata, columnDefinitions: columns, rows });
   return {
-    schema: Table as unknown as KindSchema,
-    listSchema: Table as unknown as KindSchema,
+    schema: Table,
+    listSchema: Table,
     one: (held) => many([row(held)], { resourceVersion: String(held.revision) }),
     // Kinds without columns of their own answer an empty list with no rows at all.
     many: (items, metadata) => many(items.length > 0 || strategy.columns ? items.map(row) : null, metadata),

@@ -1,6 +1,6 @@
 // Status: the body of every answer that is not an object, and the only place where errors become bodies.
 import { ApiError } from "#base";
-import { type Dialect } from "#dialect";
+import type { Dialect } from "#dialect";
 import type { Reply } from "#http";
 import { Status } from "#api";
 import { encodeEnvelope, printYaml, protobufCodec } from "#schema";
@@ -30,7 +30,13 @@ const ordered = ({ name, group, kind, uid, causes, retryAfterSeconds }: NonNulla
   ...(retryAfterSeconds && { retryAfterSeconds }),
 });
 
-export const successStatus = (details: Record<string, unknown> | undefined): Record<string, unknown> => ({ kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", ...(details && { details }) });
+export const successStatus = (details: Record<string, unknown> | undefined): Record<string, unknown> => ({
+  kind: "Status",
+  apiVersion: "v1",
+  metadata: {},
+  status: "Success",
+  ...(details && { details }),
+});
 
 export function statusReply(code: number, status: Record<string, unknown>, choice: Choice, dialect: Dialect): Reply {
   return { status: code, headers: { "content-type": contentType(choice.media, dialect) }, body: plainBody(status, choice, dialect) };
@@ -39,6 +45,7 @@ export function statusReply(code: number, status: Record<string, unknown>, choic
 /** A small object that is not stored anywhere, in the client's media type. */
 export function plainBody(object: Record<string, unknown>, { media, pretty }: Choice, dialect: Dialect): Uint8Array {
   if (media === "yaml") return Buffer.from(printYaml(object));
-  if (media === "protobuf" && object["kind"] === "Status") return encodeEnvelope({ apiVersion: "v1", kind: "Status" }, protobufCodec(Status).encode(object as never), dialect.wire.protobufMagic);
+  if (media === "protobuf" && object["kind"] === "Status")
+    return encodeEnvelope({ apiVersion: "v1", kind: "Status" }, protobufCodec(Status).encode(object as never), dialect.wire.protobufMagic);
   return Buffer.from(pretty ? JSON.stringify(object, undefined, 2) : `${JSON.stringify(object)}\n`);
 }
