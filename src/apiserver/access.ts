@@ -1,15 +1,14 @@
 // Who may do what: the authorizers in the order the operator gave.
-import { type Authorizer, alwaysAllow, alwaysDeny, authorizerOf, rbacAuthorizer } from "#authz";
+import { type Authorizer, type RbacAuthorizer, alwaysAllow, alwaysDeny, authorizerOf, rbacAuthorizer } from "#authz";
 import { bootstrapRoles } from "./bootstrap-roles.ts";
-import type { SpecialGroup } from "./catalog.ts";
 import { rbacSource } from "./rbac-source.ts";
-import { reviewEndpoints } from "./reviews.ts";
 import type { Core } from "./server.ts";
 import type { ApiserverSettings } from "./settings-of.ts";
 
 export interface Access {
   readonly authorizer: Authorizer;
-  readonly specials: readonly SpecialGroup[];
+  /** Knows the rules that users hold, whichever modes decide. */
+  readonly rbac: RbacAuthorizer;
   /** Throws until the roles every cluster has are in place. */
   bootstrapped(): void;
 }
@@ -19,5 +18,5 @@ export async function accessFor(core: Core, settings: ApiserverSettings): Promis
   const modes: Readonly<Record<string, Authorizer>> = { AlwaysAllow: alwaysAllow, AlwaysDeny: alwaysDeny, RBAC: rbac };
   const authorizer = authorizerOf(settings.authorizationMode.map((mode) => modes[mode]!));
   if (settings.authorizationMode.includes("RBAC")) await bootstrapRoles(core);
-  return { authorizer, specials: reviewEndpoints(core, authorizer), bootstrapped: () => undefined };
+  return { authorizer, rbac, bootstrapped: () => undefined };
 }

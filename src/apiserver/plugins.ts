@@ -1,14 +1,16 @@
 // The admission plug-ins that run, in their order, over the server's own caches.
 import type { PriorityClass, RuntimeClass, ServiceAccount } from "#api";
 import { type AdmissionPlugin, defaultTolerationSeconds, priorityPlugin, runtimeClassPlugin, serviceAccountPlugin, taintNodesByCondition } from "#admission";
+import type { EscalationOptions } from "#authz";
 import { generatedName } from "#registry";
+import { escalationGuard } from "./escalation-guard.ts";
 import { objectsOf } from "./objects.ts";
 import { type Core, lifecyclePlugin } from "./server.ts";
 import type { ApiserverSettings } from "./settings-of.ts";
 
 const shortestPause = 100;
 
-export function admissionPlugins(core: Core, settings: ApiserverSettings): readonly AdmissionPlugin[] {
+export function admissionPlugins(core: Core, settings: ApiserverSettings, access: EscalationOptions): readonly AdmissionPlugin[] {
   const { dialect } = core.options;
   const objects = objectsOf(core);
   const all = [
@@ -27,6 +29,7 @@ export function admissionPlugins(core: Core, settings: ApiserverSettings): reado
     }),
     defaultTolerationSeconds(dialect, { notReady: settings.defaultNotReadyTolerationSeconds, unreachable: settings.defaultUnreachableTolerationSeconds }),
     runtimeClassPlugin((name) => objects.find<RuntimeClass>("node/runtimeclasses", name)),
+    escalationGuard(access, dialect),
   ];
   return all.filter(({ name }) => !settings.disableAdmissionPlugins.includes(name));
 }

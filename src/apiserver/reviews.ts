@@ -1,8 +1,53 @@
 // Reviews: questions about identity and access, asked by creating an object that is answered and never stored.
-import type { Authorizer } from "#authz";
-import type { SpecialGroup } from "./catalog.ts";
-import type { Core } from "./server.ts";
+import { LocalSubjectAccessReview, SelfSubjectAccessReview, SelfSubjectRulesReview, SubjectAccessReview, TokenReview } from "#api";
+import { reviewToken } from "#authn";
+import { type Authorizer, reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from "#authz";
+import type { KindSchema } from "#registry";
+import type { ApiCall } from "./api-call.ts";
+import type { SpecialEndpoint, SpecialGroup } from "./catalog.ts";
+import type { Identities } from "./identity.ts";
+import { type SpecialContext, admit, answer, asked, onlyCreate } from "./special.ts";
 
-export function reviewEndpoints(_core: Core, _authorizer: Authorizer): readonly SpecialGroup[] {
-  return [];
+export interface ReviewOptions {
+  readonly authorizer: Authorizer;
+  readonly identities: Identities;
+}
+
+export function reviewGroups(context: SpecialContext, { authorizer, identities }: ReviewOptions): readonly SpecialGroup[] {
+  const { dialect } = context;
+  const review = <T extends object>(schema: KindSchema, respond: (review: T, call: ApiCall) => Promise<object> | object, namespaced = false): SpecialEndpoint => {
+    const { kind } = schema.kind;
+    return {
+      path: `${kind.toLowerCase()}s`,
+      kind,
+      namespaced,
+      singular: kind.toLowerCase(),
+      verbs: ["create"],
+      handle: async (call) => {
+        onlyCreate(call, { namespaced, subresource: false });
+        const { object, options, choice } = await asked<T>(call, context, schema);
+        await admit(call, context, schema, object, options);
+        return answer(201, await respond(object, call), schema, choice, context);
+      },
+    };
+  };
+  return [
+    {
+      group: "authentication",
+      branded: true,
+      version: "v1",
+      endpoints: [review<TokenReview>(TokenReview, (asking) => reviewToken(asking, identities.tokens, identities.audiences))],
+    },
+    {
+      group: "authorization",
+      branded: true,
+      version: "v1",
+      endpoints: [
+        review<LocalSubjectAccessReview>(LocalSubjectAccessReview, (asking, { target }) => reviewLocalAccess(asking, target.namespace, authorizer, dialect), true),
+        review<SelfSubjectAccessReview>(SelfSubjectAccessReview, (asking, { user }) => reviewOwnAccess(asking, user!, authorizer, dialect)),
+        review<SelfSubjectRulesReview>(SelfSubjectRulesReview, (asking, { user }) => reviewOwnRules(asking, user!, authorizer)),
+        review<SubjectAccessReview>(SubjectAccessReview, (asking) => reviewAccess(asking, authorizer, dialect)),
+      ],
+    },
+  ];
 }

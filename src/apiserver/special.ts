@@ -1,11 +1,11 @@
 // What endpoints share that are asked by creating something which is answered and never stored as such.
 import type { AdmissionChain, Attempt } from "#admission";
 import { inDialect } from "#api";
-import { ApiError, badRequest } from "#base";
+import { ApiError, type Clock, badRequest } from "#base";
 import { type Dialect, apiVersionOf, groupName } from "#dialect";
 import type { Reply } from "#http";
-import type { ApiObject, KindSchema } from "#registry";
-import { applyDefaults, encodeEnvelope, encodeJson, encodeYaml, protobufCodec } from "#schema";
+import { type ApiObject, type KindSchema, timestamp } from "#registry";
+import { type JsonObject, applyDefaults, encodeEnvelope, encodeJson, encodeYaml, protobufCodec, updateManagers } from "#schema";
 import type { ApiCall } from "./api-call.ts";
 import { decodeObject, judgeStrictness, readBody } from "./endpoints/body.ts";
 import { type WriteOptions, writeOptions } from "./endpoints/options.ts";
@@ -14,6 +14,7 @@ import { notServed } from "./router.ts";
 
 export interface SpecialContext {
   readonly dialect: Dialect;
+  readonly clock: Clock;
   readonly admission: AdmissionChain;
 }
 
@@ -29,8 +30,8 @@ export interface Asked<T> {
   readonly choice: Choice;
 }
 
-/** Reads what was sent, in any of the versions given (the first counts when none is said), with its defaults. */
-export async function asked<T>(call: ApiCall, { dialect }: SpecialContext, schema: KindSchema, versions: readonly string[] = [schema.kind.version]): Promise<Asked<T>> {
+/** Reads what was sent, in any of the versions given (the first counts when none is said), with its defaults and its owner. */
+export async function asked<T>(call: ApiCall, { dialect, clock }: SpecialContext, schema: KindSchema, versions: readonly string[] = [schema.kind.version]): Promise<Asked<T>> {
   const choice = negotiate(call.call, call.query, dialect, { forms: ["object"] });
   const options = writeOptions(call, dialect, "CreateOptions");
   const shape = inDialect(dialect, schema);
@@ -45,6 +46,9 @@ export async function asked<T>(call: ApiCall, { dialect }: SpecialContext, schem
       const object = decoded.value;
       applyDefaults(shape, object as never);
       sameNamespace(call, object);
+      const owned = { schema: shape, apiVersion: kind.apiVersion, manager: options.fieldManager, subresource: call.target.subresource, now: timestamp(new Date(clock.now())) };
+      const owners = updateManagers({ ...owned, live: undefined, next: object as unknown as JsonObject });
+      if (owners.length) object.metadata.managedFields = owners as NonNullable<ApiObject["metadata"]["managedFields"]>;
       return { object: object as T, options, choice };
     } catch (error) {
       refusal ??= error;

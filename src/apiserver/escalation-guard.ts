@@ -1,0 +1,23 @@
+// Nobody grants through roles and bindings what they do not hold. It runs among the admission plug-ins, and nothing turns it off.
+import type { ClusterRole, Role, RoleBinding } from "#api";
+import type { AdmissionPlugin } from "#admission";
+import { type EscalationOptions, checkBinding, checkRole, onlyOwnershipChanged } from "#authz";
+import type { User } from "#authn";
+import { type Dialect, groupName } from "#dialect";
+
+export function escalationGuard(options: EscalationOptions, dialect: Dialect): AdmissionPlugin {
+  const group = groupName(dialect, { group: "rbac.authorization", branded: true });
+  return {
+    name: "escalation guard",
+    handles: ["CREATE", "UPDATE"],
+    mutate: async ({ resource, subresource, namespace, name, user: actor, object, oldObject }) => {
+      const user = actor as User;
+      if (resource.group !== group || !object) return;
+      if (oldObject && onlyOwnershipChanged(object as never, oldObject as never)) return;
+      const target = { ...resource, subresource, namespace, name };
+      if (resource.resource === "roles" || resource.resource === "clusterroles")
+        await checkRole(options, user, target, object as unknown as Role | ClusterRole, oldObject as unknown as Role | ClusterRole);
+      else await checkBinding(options, user, target, object as unknown as { metadata: { name: string }; roleRef: RoleBinding["roleRef"] });
+    },
+  };
+}
