@@ -1,27 +1,37 @@
 // Starts a whole server from settled flags: store, caches, credentials, pipeline, listener; and stops it again.
-import { mkdirSync, readFileSync } from "node:fs";
-import { hostname, networkInterfaces } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { type Authenticator, authenticatorOf, bearerTokens, clientCertificateVerifier, clientCertificates, selfSigned, stillGood, tokenFile, trustBundleFile, writePair } from "#authn";
 import { type Clock, type Log, createLog, systemClock } from "#base";
 import { type Dialect, type DialectName, dialectNamed } from "#dialect";
-import { type Call, type Listener, type Reply, inject, listen } from "#http";
+import { type Call, type PlainListener, type Reply, inject, listenPlain } from "#http";
+import { type Gates, knownGates, resolveGates } from "#options";
 import { builtInStrategies } from "#registry";
 import { type Store, openStore } from "#store";
 import { accessFor } from "./access.ts";
+import type { ApiCall } from "./api-call.ts";
 import { bootstrapNamespaces, claimDialect } from "./bootstrap.ts";
 import { bootstrapPriorities } from "./bootstrap-priorities.ts";
+import { plainHandler } from "./debug/socket.ts";
+import { identitiesFor } from "./identity.ts";
 import type { OwnCredentials } from "./library/credentials.ts";
+import { background } from "./lifecycle/background.ts";
+import { healthChecks } from "./lifecycle/health-checks.ts";
+import type { Edge } from "./lifecycle/lifecycle.ts";
 import { openApi } from "./openapi/handler.ts";
 import { rootPaths } from "./paths.ts";
 import { admissionPlugins } from "./plugins.ts";
 import { type Core, buildCore, buildFront } from "./server.ts";
+import { openIdHandler } from "./service-account-tokens.ts";
+import { type SecurePort, externalAddress, openSecurePort } from "./serving/secure-port.ts";
+import { servingFor } from "./serving/serving.ts";
 import { type ApiserverSettings, settleFlags } from "./settings-of.ts";
 import { specialGroups } from "./specials.ts";
 
 export interface StartOptions {
   readonly dialect: Dialect;
   readonly settings: ApiserverSettings;
+  /** Settled along with them; otherwise worked out from them. */
+  readonly gates?: Gates;
   /** Opened by the caller; otherwise made from the settings. */
   readonly store?: Store;
   readonly clock?: Clock;
@@ -40,7 +50,9 @@ export interface StartedServer {
   readonly inject: (request: Parameters<typeof inject>[1]) => ReturnType<typeof inject>;
   readonly core: Core;
   readonly certificate: string | undefined;
-  /** Graceful: readiness fails at once, the delay passes, requests drain, watches end. */
+  /** As the settings say: readiness fails at once, the delay passes, requests drain, then the rest is cut. */
+  shutDown(): Promise<void>;
+  /** As fast as requests in flight allow; watches end at once. */
   stop(): Promise<void>;
 }
 
@@ -48,8 +60,8 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const { dialect, settings } = options;
   const clock = options.clock ?? systemClock;
   const log = options.log ?? createLog();
-  const stopping = new AbortController();
   const closing = new AbortController();
+  const gates = options.gates ?? resolveGates(knownGates, settings.featureGates);
   options.onPhase?.("opening the store");
   const store = options.store ?? (await openStoreFor(settings, clock));
   const storePrefix = settings.storePrefix.replace(/\/$/, "");
@@ -64,9 +76,8 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     clock,
     uncached: settings.watchCache ? new Set(settings.watchCacheSizes.filter(({ size }) => size === 0).map(({ resource }) => resource)) : "all",
     minRequestTimeoutSeconds: settings.minRequestTimeout,
-    requestTimeoutMilliseconds: settings.requestTimeout,
     deleteCollectionWorkers: settings.deleteCollectionWorkers,
-    watchList: false,
+    watchList: gates.enabled("WatchList"),
     onError: (message, fields) => log.error(message, fields),
   });
   options.onPhase?.("loading objects");
@@ -74,65 +85,70 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   await bootstrapNamespaces(core);
   await bootstrapPriorities(core);
   const access = await accessFor(core, settings);
-  const plugins = admissionPlugins(core, settings);
+  const served = ({ target }: ApiCall): boolean => {
+    const version = front.catalog.find(target.group, target.version);
+    return version !== undefined && (version.endpoints.has(target.resource) || version.specials.has(target.resource));
+  };
+  const serving = servingFor({ dialect, settings, enabled: (gate) => gates.enabled(gate), clock, log, served });
+  const { lifecycle } = serving;
+  const identities = identitiesFor(core, settings, options.own);
+  const plugins = admissionPlugins(core, settings, access);
   const front = buildFront(core, {
-    authenticator: authenticatorFrom(settings, clock, options.own),
+    authenticator: identities.authenticator,
     authorizer: access.authorizer,
     plugins,
-    specials: [...access.specials, ...specialGroups(core, { plugins })],
-    paths: [rootPaths(dialect, () => front.catalog), openApi(() => front.catalog, dialect)],
-    health: {
-      live: [
-        { name: "ping", check: () => undefined },
-        { name: "log", check: () => log.flush() },
-        { name: dialect.wire.storeHealthCheck, check: async () => void (await store.progress()) },
-        { name: "poststarthook/rbac/bootstrap-roles", check: () => access.bootstrapped() },
-      ],
-      ready: [
-        { name: "informer-sync", check: () => failUnless(core.feed.ready(), "caches are not filled yet") },
-        { name: "shutdown", check: () => failUnless(!stopping.signal.aborted, "the server is shutting down") },
-      ],
-    },
-    serverAddress: () => `${advertised(settings)}:${settings.securePort}`,
+    specials: specialGroups(core, { plugins, authorizer: access.authorizer, identities, settings }),
+    paths: [rootPaths(dialect, () => front.catalog), openApi(() => front.catalog, dialect), openIdHandler(identities, settings.serviceAccountJwksUri, externalAddress(settings), core.options.onError), ...serving.paths],
+    health: healthChecks({
+      dialect,
+      clock,
+      log,
+      lifecycle,
+      probe: () => store.progress(),
+      healthTimeoutMilliseconds: settings.storeHealthcheckTimeout,
+      readyTimeoutMilliseconds: settings.storeReadycheckTimeout,
+      liveGraceMilliseconds: settings.livezGracePeriod,
+      startUp: [{ name: "poststarthook/rbac/bootstrap-roles", check: () => access.bootstrapped() }],
+      caughtUp: () => core.feed.ready(),
+    }),
+    steps: serving.steps,
+    watchEvents: (group, version, kind) => serving.requests.watchEvents(group, version, kind),
+    serverAddress: () => externalAddress(settings),
     closing: closing.signal,
   });
-  let listener: Listener | undefined;
-  let certificate: string | undefined;
+  const running = background({ core, settings, clock, log, metrics: serving.metrics, signal: closing.signal });
+  let port: SecurePort | undefined;
+  let debugSocket: PlainListener | undefined;
   if (options.listen !== false) {
     options.onPhase?.("opening the secure port");
-    const pair = options.own && !settings.tlsCertFile ? options.own.servingPair(clock.now()) : servingPair(settings, clock);
-    certificate = pair.cert;
-    listener = await listen({
-      host: settings.bindAddress || "0.0.0.0",
-      port: settings.securePort,
-      tls: { ...pair, requestCert: true, rejectUnauthorized: false },
-      handle: front.handle,
-      now: () => clock.now(),
-      maxStreamsPerConnection: settings.http2MaxStreamsPerConnection,
-      reusePort: settings.permitPortSharing,
-    });
+    const { own } = options;
+    port = await openSecurePort({ settings, clock, log, handle: front.handle, signal: closing.signal, ...(own && { pair: () => own.servingPair(clock.now()) }) });
+    if (settings.debugSocketPath) debugSocket = await listenPlain({ path: settings.debugSocketPath, handle: plainHandler(serving.profiling), now: () => clock.now() });
   }
-  const host = listener ? (listener.address.address === "0.0.0.0" || listener.address.address === "::" ? "127.0.0.1" : listener.address.address) : "";
+  const edge: Edge = port?.listener ?? { drain: () => undefined, connections: () => 0 };
+  const close = async (): Promise<void> => {
+    closing.abort();
+    serving.stop();
+    await Promise.all([port?.listener.close(), debugSocket?.close()]);
+    await running;
+    await core.stop();
+    if (!options.store) await store.close();
+  };
   return {
-    url: listener ? `https://${host.includes(":") ? `[${host}]` : host}:${listener.address.port}` : "",
+    url: port?.url ?? "",
     handle: front.handle,
     inject: (request) => inject(front.handle, { trusted: { name: "system:admin", groups: ["system:masters"] }, ...request }),
     core,
-    certificate,
+    certificate: port?.certificate,
+    shutDown: async () => {
+      await lifecycle.shutDown(edge);
+      await close();
+    },
     stop: async () => {
-      stopping.abort();
-      if (settings.shutdownDelayDuration > 0) await clock.sleep(settings.shutdownDelayDuration);
-      listener?.drain();
-      closing.abort();
-      await listener?.close();
-      await core.stop();
-      if (!options.store) await store.close();
+      await lifecycle.stopSoon(edge);
+      await close();
     },
   };
-}
-
-function failUnless(holds: boolean, message: string): void {
-  if (!holds) throw new Error(message);
 }
 
 async function openStoreFor(settings: ApiserverSettings, clock: Clock): Promise<Store> {
@@ -145,39 +161,6 @@ async function openStoreFor(settings: ApiserverSettings, clock: Clock): Promise<
   return await openStore({
     etcd: { endpoints: servers, tls: { ca: settings.storeCafile, cert: settings.storeCertfile, key: settings.storeKeyfile }, leaseReuseSeconds: settings.leaseReuseDurationSeconds },
   });
-}
-
-function authenticatorFrom(settings: ApiserverSettings, clock: Clock, own: OwnCredentials | undefined): Authenticator {
-  const methods: Authenticator[] = [];
-  if (settings.clientCaFile) methods.push(clientCertificates(clientCertificateVerifier({ trust: trustBundleFile(settings.clientCaFile), clock })));
-  const tokens = [...(own?.tokens ?? [])];
-  if (settings.tokenAuthFile) tokens.push(tokenFile(settings.tokenAuthFile));
-  methods.push(bearerTokens(tokens, settings.apiAudiences));
-  return authenticatorOf(methods, { anonymous: settings.anonymousAuth });
-}
-
-function servingPair(settings: ApiserverSettings, clock: Clock): { cert: string; key: string } {
-  if (settings.tlsCertFile) return { cert: readFileSync(settings.tlsCertFile, "utf8"), key: readFileSync(settings.tlsPrivateKeyFile, "utf8") };
-  const names = [advertised(settings), hostname(), "localhost", "127.0.0.1"];
-  const [cert, key] = [join(settings.certDir, "apiserver.crt"), join(settings.certDir, "apiserver.key")];
-  try {
-    const found = { certificate: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
-    if (stillGood(found, names, clock.now(), 24 * 3600 * 1000)) return { cert: found.certificate, key: found.key };
-  } catch {
-    // None yet.
-  }
-  const made = selfSigned({ commonName: `${names[0]}@${Math.trunc(clock.now() / 1000)}` }, names, { now: clock.now(), days: 365 });
-  writePair(made, cert, key);
-  return { cert: made.certificate, key: made.key };
-}
-
-function advertised(settings: ApiserverSettings): string {
-  if (settings.advertiseAddress) return settings.advertiseAddress;
-  if (settings.bindAddress && settings.bindAddress !== "0.0.0.0" && settings.bindAddress !== "::") return settings.bindAddress;
-  const found = Object.values(networkInterfaces())
-    .flat()
-    .find((item) => item && !item.internal && item.family === "IPv4");
-  return found?.address ?? "127.0.0.1";
 }
 
 export { dialectNamed, settleFlags };

@@ -24,18 +24,21 @@ async function main(): Promise<number> {
   const log = logFrom(settled.values);
   let server;
   try {
-    server = await start({ dialect, settings: settled.values, log });
+    server = await start({ dialect, settings: settled.values, gates: settled.gates, log });
   } catch (error) {
     log.error("the server could not start", { error: (error as Error).message });
     return 1;
   }
   log.info("serving", { url: server.url, dialect: dialect.name });
-  await new Promise<void>((resolve) => {
+  const signal = await new Promise<string>((resolve) => {
     process.once("SIGTERM", resolve);
     process.once("SIGINT", resolve);
   });
-  log.info("stopping");
-  await server.stop();
+  log.info("stopping", { signal });
+  // Whoever asks twice does not want to wait.
+  for (const again of ["SIGTERM", "SIGINT"]) process.once(again, () => process.exit(1));
+  await server.shutDown();
+  log.info("stopped");
   log.flush();
   return 0;
 }

@@ -2,7 +2,7 @@
 
 import { file, listOf, oneOf, option, section } from "#options";
 
-const plugins = "of the plug-ins only NamespaceLifecycle is there";
+const plugins = "not all plug-ins are there; those that are and run by default run unless disabled";
 
 /** Every plug-in this server knows, and whether it runs unless told otherwise. */
 export const admissionPlugins: Readonly<Record<string, "on" | "off">> = {

@@ -13,8 +13,6 @@ const tracing = "no traces are sent";
 
 const egress = "outgoing connections go directly";
 
-const tolerations = "the plug-in DefaultTolerationSeconds is not there";
-
 export const clusterSection = (dialect: Dialect) =>
   section("Cluster services and behaviour", [
     option({
@@ -53,7 +51,6 @@ export const clusterSection = (dialect: Dialect) =>
     }),
     option({
       flag: "default-not-ready-toleration-seconds",
-      notYet: tolerations,
       type: int,
       default: 300,
       check: atLeast(0),
@@ -61,7 +58,6 @@ export const clusterSection = (dialect: Dialect) =>
     }),
     option({
       flag: "default-unreachable-toleration-seconds",
-      notYet: tolerations,
       type: int,
       default: 300,
       check: atLeast(0),

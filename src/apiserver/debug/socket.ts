@@ -1,0 +1,17 @@
+// The debug socket: profiling for whoever may open the file, without authentication.
+import { ApiError } from "#base";
+import type { Call, Reply } from "#http";
+import { ApiCall } from "../api-call.ts";
+import type { PathHandler } from "../router.ts";
+
+const text = { "content-type": "text/plain; charset=utf-8" };
+
+export function plainHandler(handle: PathHandler): (call: Call) => Promise<Reply> {
+  return async (call) => {
+    try {
+      return (await handle(new ApiCall(call, ""))) ?? { status: 404, headers: text, body: Buffer.from("404 page not found\n") };
+    } catch (error) {
+      return { status: error instanceof ApiError ? error.code : 500, headers: text, body: Buffer.from(`${(error as Error).message}\n`) };
+    }
+  };
+}

@@ -1,0 +1,103 @@
+// The outermost step: counts who is inside, turns newcomers away while the server drains, and follows long answers.
+import { ApiError, type Clock } from "#base";
+import type { Reply, Sink } from "#http";
+import type { ApiCall } from "../api-call.ts";
+import { isLongRunning } from "../serving/long-running.ts";
+import { endableSink, throttledSink } from "../serving/long-stream.ts";
+import type { ApiStep } from "../steps.ts";
+import type { Lifecycle } from "./lifecycle.ts";
+
+export interface Observer {
+  /** A long answer has begun; call the result when it ends. */
+  streaming(call: ApiCall): () => void;
+  /** A request that is not long-running has come in; its answer follows. */
+  began(call: ApiCall): void;
+  answered(call: ApiCall, status: number, milliseconds: number, long: boolean): void;
+}
+
+export interface GateOptions {
+  readonly lifecycle: Lifecycle;
+  readonly observer: Observer;
+  readonly clock: Clock;
+  /** Rate that long answers are held to; 0 is none. */
+  readonly streamBytesPerSecond: number;
+}
+
+/** Asked even while the server drains: balancers and people want to know. */
+const exempt = /^\/(readyz|livez|healthz|metrics)/;
+
+export function gate({ lifecycle, observer, clock, streamBytesPerSecond }: GateOptions): ApiStep {
+  // In plain mode whoever is still sending when the delay is over has come too late.
+  const tooLate = (): void => {
+    if (lifecycle.refusing && !lifecycle.options.sendRetryAfter) throw new ApiError(500, "", "the server is shutting down");
+  };
+
+  async function counted(call: ApiCall, next: () => Promise<Reply>): Promise<Reply> {
+    const began = performance.now();
+    const long = isLongRunning(call.target);
+    if (!long) {
+      lifecycle.entered();
+      observer.began(call);
+    }
+    call.afterBody = tooLate;
+    try {
+      const reply = await next();
+      observer.answered(call, reply.status, performance.now() - began, long);
+      if (reply.body && "stream" in reply.body) return followed(call, reply, reply.body.stream, long);
+      return lifecycle.refusing && !lifecycle.options.sendRetryAfter ? lastOne(call, reply) : reply;
+    } finally {
+      if (!long) lifecycle.left();
+    }
+  }
+
+  function followed(call: ApiCall, reply: Reply, stream: (sink: Sink) => Promise<void>, long: boolean): Reply {
+    return { ...reply, body: { stream: long ? (sink) => endless(call, stream, sink) : (sink) => written(stream, sink) } };
+  }
+
+  async function endless(call: ApiCall, stream: (sink: Sink) => Promise<void>, given: Sink): Promise<void> {
+    const endable = endableSink(given);
+    const throttled = streamBytesPerSecond > 0 ? throttledSink(endable.sink, streamBytesPerSecond, clock) : undefined;
+    const ended = observer.streaming(call);
+    lifecycle.streaming(endable);
+    try {
+      await stream(throttled ?? endable.sink);
+      await throttled?.drained();
+    } finally {
+      lifecycle.streamed(endable);
+      ended();
+    }
+  }
+
+  /** A large answer is in flight until its last byte is written. */
+  async function written(stream: (sink: Sink) => Promise<void>, sink: Sink): Promise<void> {
+    lifecycle.entered();
+    try {
+      await stream(sink);
+    } finally {
+      lifecycle.left();
+    }
+  }
+
+  return {
+    name: "gate",
+    run: (call, next) => {
+      if (lifecycle.refusing && lifecycle.options.sendRetryAfter && !exempt.test(call.target.path)) return Promise.resolve(lastOne(call, turnedAway));
+      return counted(call, next);
+    },
+  };
+}
+
+const turnedAway: Reply = {
+  status: 429,
+  headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff", "retry-after": "5" },
+  body: Buffer.from("The server is shutting down, please try again later.\n"),
+};
+
+/** Tells the client, in its protocol's way, not to use this connection any more. */
+function lastOne(call: ApiCall, reply: Reply): Reply {
+  if (call.call.protocol === "2") {
+    call.call.goAway();
+    return reply;
+  }
+  return { ...reply, headers: { ...reply.headers, connection: "close" } };
+}

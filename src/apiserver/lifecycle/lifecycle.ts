@@ -1,0 +1,141 @@
+// A server's end, in order: not ready, then no new requests, then nobody in flight, then closed.
+//
+//   signal ──delay──▶ no new requests ──────────────▶ drained ─────────────▶ closed
+//   /readyz fails     plain: the port is closed       watches may take       connections that
+//                     retry-after: port open, 429     their grace            are left are cut
+import type { Clock } from "#base";
+
+export interface LifecycleOptions {
+  readonly clock: Clock;
+  /** How long to serve on after the signal. */
+  readonly delayMilliseconds: number;
+  /** Stay on the port until requests in flight are done, and send new ones away with 429. */
+  readonly sendRetryAfter: boolean;
+  /** Longest wait for open watches; 0 does not end them before their connections are cut. */
+  readonly watchGraceMilliseconds: number;
+  /** Longest wait for requests in flight. */
+  readonly requestTimeoutMilliseconds: number;
+}
+
+/** The edge that connections come through. Draining may be asked for again and again. */
+export interface Edge {
+  drain(): void;
+  connections(): number;
+}
+
+/** A watch, or another answer that does not end by itself. */
+export interface LongStream {
+  end(): void;
+}
+
+type Phase = "serving" | "leaving" | "refusing" | "closed";
+
+const lastWordsMilliseconds = 2000;
+const lookEveryMilliseconds = 50;
+
+export class Lifecycle {
+  readonly options: LifecycleOptions;
+  #phase: Phase = "serving";
+  #inFlight = 0;
+  readonly #streams = new Set<LongStream>();
+  #changed: () => void = () => undefined;
+
+  constructor(options: LifecycleOptions) {
+    this.options = options;
+  }
+
+  /** Whether the signal to stop has come: what /readyz tells. */
+  get leaving(): boolean {
+    return this.#phase !== "serving";
+  }
+
+  /** Whether new requests are turned away. */
+  get refusing(): boolean {
+    return this.#phase === "refusing" || this.#phase === "closed";
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  get streams(): number {
+    return this.#streams.size;
+  }
+
+  entered(): void {
+    this.#inFlight++;
+  }
+
+  left(): void {
+    if (--this.#inFlight === 0) this.#changed();
+  }
+
+  streaming(stream: LongStream): void {
+    this.#streams.add(stream);
+    if (this.#phase === "closed") stream.end();
+  }
+
+  streamed(stream: LongStream): void {
+    if (this.#streams.delete(stream) && this.#streams.size === 0) this.#changed();
+  }
+
+  /** The whole sequence; resolves when the edge may be closed. */
+  async shutDown(edge: Edge): Promise<void> {
+    const { clock, delayMilliseconds, sendRetryAfter, watchGraceMilliseconds, requestTimeoutMilliseconds } = this.options;
+    if (this.#phase !== "serving") return;
+    this.#phase = "leaving";
+    if (delayMilliseconds > 0) await clock.sleep(delayMilliseconds);
+    this.#phase = "refusing";
+    if (!sendRetryAfter) edge.drain();
+    if (watchGraceMilliseconds > 0) this.#endStreams(watchGraceMilliseconds);
+    await Promise.all([
+      this.#until(() => this.#inFlight === 0, requestTimeoutMilliseconds),
+      watchGraceMilliseconds > 0 ? this.#until(() => this.#streams.size === 0, watchGraceMilliseconds) : undefined,
+    ]);
+    await this.#emptied(edge, sendRetryAfter ? lastWordsMilliseconds : requestTimeoutMilliseconds);
+    this.#phase = "closed";
+  }
+
+  /** For a server inside another program: watches end at once, and only what is in flight is waited for. */
+  async stopSoon(edge: Edge): Promise<void> {
+    if (this.#phase === "closed") return;
+    this.#phase = "closed";
+    edge.drain();
+    for (const stream of this.#streams) stream.end();
+    await this.#until(() => this.#inFlight === 0 && this.#streams.size === 0, lastWordsMilliseconds);
+    await this.#emptied(edge, lastWordsMilliseconds);
+  }
+
+  /** Waits until the last answers are written out. */
+  async #emptied(edge: Edge, longestMilliseconds: number): Promise<void> {
+    const { clock } = this.options;
+    const until = clock.now() + longestMilliseconds;
+    for (edge.drain(); edge.connections() > 0 && clock.now() < until; edge.drain()) await clock.sleep(lookEveryMilliseconds);
+  }
+
+  /** Ends watches one after the other over most of the grace period, so that their clients do not all come back at one moment. */
+  #endStreams(graceMilliseconds: number): void {
+    const streams = [...this.#streams];
+    const step = (graceMilliseconds * 0.8) / streams.length;
+    streams.forEach((stream, at) => {
+      if (at === 0) stream.end();
+      else this.options.clock.after(at * step, () => stream.end());
+    });
+  }
+
+  #until(holds: () => boolean, longestMilliseconds: number): Promise<void> {
+    if (holds()) return Promise.resolve();
+    return new Promise((resolve) => {
+      const before = this.#changed;
+      const done = (): void => {
+        cancel();
+        resolve();
+      };
+      const cancel = this.options.clock.after(longestMilliseconds, done);
+      this.#changed = () => {
+        before();
+        if (holds()) done();
+      };
+    });
+  }
+}

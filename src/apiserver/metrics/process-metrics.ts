@@ -1,0 +1,57 @@
+// What the process itself uses, and how long its event loop keeps others waiting.
+import { readFileSync, readdirSync } from "node:fs";
+import type { Metrics } from "#base";
+
+const lookEveryMilliseconds = 20;
+const delaySeconds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
+
+/** Declares the figures; the returned function stops the measuring. */
+export function processMetrics(metrics: Metrics): () => void {
+  const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with();
+  const cpu = metrics.counter({ name: "process_cpu_seconds_total", help: "Seconds of processor time used, in user and system mode." }).with();
+  const resident = gauge("process_resident_memory_bytes", "Resident memory.");
+  const virtual = gauge("process_virtual_memory_bytes", "Virtual memory.");
+  const heapUsed = gauge("nodejs_heap_size_used_bytes", "Memory that objects of the language use.");
+  const external = gauge("nodejs_external_memory_bytes", "Memory that buffers outside the heap use.");
+  const open = gauge("process_open_fds", "Open file descriptors.");
+  const most = gauge("process_max_fds", "Most file descriptors that may be open.");
+  const active = gauge("nodejs_active_resources_total", "Handles and requests that keep the process busy.");
+  gauge("process_start_time_seconds", "Start of the process, in seconds since the epoch.").set(performance.timeOrigin / 1000);
+  metrics.beforeScrape(() => {
+    const { user, system } = process.cpuUsage();
+    cpu.value = (user + system) / 1e6;
+    const memory = process.memoryUsage();
+    resident.set(memory.rss);
+    heapUsed.set(memory.heapUsed);
+    external.set(memory.external);
+    active.set(process.getActiveResourcesInfo().length);
+    virtual.set(virtualBytes());
+    open.set(descriptors());
+    most.set(mostDescriptors());
+  });
+  return eventLoopDelay(metrics);
+}
+
+/** How late a timer fires is how long anybody else has waited, too. */
+function eventLoopDelay(metrics: Metrics): () => void {
+  const delay = metrics.histogram({ name: "nodejs_eventloop_delay_seconds", help: "How late the event loop comes to what is due.", buckets: delaySeconds }).with();
+  let expected = performance.now() + lookEveryMilliseconds;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    delay.observe(Math.max(0, now - expected) / 1000);
+    expected = now + lookEveryMilliseconds;
+  }, lookEveryMilliseconds);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+const elsewhere = (read: () => number): number => {
+  try {
+    return read();
+  } catch {
+    return 0;
+  }
+};
+const descriptors = (): number => elsewhere(() => readdirSync("/proc/self/fd").length);
+const virtualBytes = (): number => elsewhere(() => Number(readFileSync("/proc/self/statm", "utf8").split(" ")[0]) * 4096);
+const mostDescriptors = (): number => elsewhere(() => Number(/^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? 0));

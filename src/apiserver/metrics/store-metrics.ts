@@ -1,0 +1,39 @@
+// Objects per resource and the store's size, looked up at intervals.
+import type { Clock, Metrics } from "#base";
+
+export interface StoreMetricsOptions {
+  readonly metrics: Metrics;
+  readonly clock: Clock;
+  /** The resources by name, and how many objects each has. */
+  readonly counts: () => AsyncIterable<readonly [resource: string, count: number]>;
+  readonly size: () => Promise<number>;
+  /** 0 is never. */
+  readonly countEveryMilliseconds: number;
+  readonly sizeEveryMilliseconds: number;
+  readonly signal: AbortSignal;
+}
+
+export function storeMetrics(options: StoreMetricsOptions): void {
+  const { metrics, countEveryMilliseconds, sizeEveryMilliseconds } = options;
+  const objects = metrics.gauge({ name: "apiserver_storage_objects", help: "Stored objects by resource, as of the last count.", stability: "STABLE", labels: ["resource"] });
+  const bytes = metrics.gauge({ name: "apiserver_storage_size_bytes", help: "Bytes that the store uses, as of the last look.", stability: "ALPHA", labels: [] }).with();
+  every(options, countEveryMilliseconds, async () => {
+    for await (const [resource, count] of options.counts()) objects.with(resource).set(count);
+  });
+  every(options, sizeEveryMilliseconds, async () => bytes.set(await options.size()));
+}
+
+/** Runs at once and then at the interval. A look that fails leaves the figure as it was. */
+function every({ clock, signal }: StoreMetricsOptions, milliseconds: number, look: () => Promise<void>): void {
+  if (milliseconds <= 0) return;
+  let cancel = (): void => undefined;
+  const again = (): void => {
+    void look()
+      .catch(() => undefined)
+      .then(() => {
+        if (!signal.aborted) cancel = clock.after(milliseconds, again);
+      });
+  };
+  signal.addEventListener("abort", () => cancel(), { once: true });
+  again();
+}

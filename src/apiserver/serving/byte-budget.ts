@@ -1,0 +1,69 @@
+// Bytes that may be in use at a time, lent in order of asking.
+import type { Clock } from "#base";
+
+const mostWaiting = 64;
+
+export class ByteBudget {
+  readonly #limit: number;
+  #used = 0;
+  readonly #waiting: { readonly bytes: number; readonly give: (got: boolean) => void }[] = [];
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  get used(): number {
+    return this.#used;
+  }
+
+  /** Resolves to whether the bytes were lent: not when too many wait, it takes too long or the asker is gone. One loan larger than all is lent when nothing else is. */
+  take(bytes: number, clock: Clock, waitMilliseconds: number, signal: AbortSignal): Promise<boolean> {
+    if (this.#waiting.length === 0 && this.#fits(bytes)) {
+      this.#used += bytes;
+      return Promise.resolve(true);
+    }
+    if (this.#waiting.length >= mostWaiting || signal.aborted) return Promise.resolve(false);
+    return new Promise((resolve) => {
+      const waiter = {
+        bytes,
+        give: (got: boolean): void => {
+          cancel();
+          signal.removeEventListener("abort", leave);
+          resolve(got);
+        },
+      };
+      const leave = (): void => {
+        const at = this.#waiting.indexOf(waiter);
+        if (at < 0) return;
+        this.#waiting.splice(at, 1);
+        waiter.give(false);
+        this.#serve();
+      };
+      const cancel = clock.after(waitMilliseconds, leave);
+      signal.addEventListener("abort", leave, { once: true });
+      this.#waiting.push(waiter);
+    });
+  }
+
+  give(bytes: number): void {
+    this.adjust(-bytes);
+  }
+
+  /** A loan turned out larger or smaller. */
+  adjust(bytes: number): void {
+    this.#used += bytes;
+    if (bytes < 0) this.#serve();
+  }
+
+  #fits(bytes: number): boolean {
+    return this.#used === 0 || this.#used + bytes <= this.#limit;
+  }
+
+  #serve(): void {
+    for (let first = this.#waiting[0]; first && this.#fits(first.bytes); first = this.#waiting[0]) {
+      this.#waiting.shift();
+      this.#used += first.bytes;
+      first.give(true);
+    }
+  }
+}

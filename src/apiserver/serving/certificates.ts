@@ -1,0 +1,126 @@
+// Which certificate a connection gets: by the name the client asks for, else the default one. Files that change are read again.
+//
+//   asked for a.example.com   exact names first, then *.example.com; names given in the flag before those in the certificate
+import { X509Certificate, createPrivateKey } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import { type SecureContext, type SecureContextOptions, createSecureContext } from "node:tls";
+import type { Clock } from "#base";
+
+export interface PairFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+export interface NamedPairFiles extends PairFiles {
+  /** Empty to take them from the certificate. */
+  readonly names: readonly string[];
+}
+
+interface Pair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Reads and checks a pair; throws naming the files. */
+export function readPair({ certFile, keyFile }: PairFiles): Pair {
+  const pair = { cert: readFileSync(certFile, "utf8"), key: readFileSync(keyFile, "utf8") };
+  try {
+    if (!new X509Certificate(pair.cert).checkPrivateKey(createPrivateKey(pair.key))) throw new Error("the key does not belong to the certificate");
+  } catch (error) {
+    throw new Error(`${certFile}, ${keyFile}: ${(error as Error).message}`, { cause: error });
+  }
+  return pair;
+}
+
+/** Names in a certificate: the alternative ones, or the common name of one that has none. */
+export function namesOf(certificate: X509Certificate): string[] {
+  const alternatives = [...(certificate.subjectAltName ?? "").matchAll(/(?:DNS|IP Address):([^,\s]+)/g)].map((match) => match[1]!);
+  if (alternatives.length > 0) return alternatives;
+  const common = /^CN=(.+)$/m.exec(certificate.subject)?.[1];
+  return common === undefined ? [] : [common];
+}
+
+/** Finds what belongs to a name: exact before wildcard, earlier before later among equals. */
+export function nameTable<T>(entries: readonly { readonly given: readonly string[]; readonly found: readonly string[]; readonly item: T }[]): (name: string) => T | undefined {
+  const table = new Map<string, T>();
+  const put = (name: string, item: T): void => {
+    const key = name.toLowerCase().replace(/\.$/, "");
+    if (!table.has(key)) table.set(key, item);
+  };
+  for (const { given, item } of entries) for (const name of given) put(name, item);
+  for (const { given, found, item } of entries) if (given.length === 0) for (const name of found) put(name, item);
+  return (name) => {
+    const asked = name.toLowerCase().replace(/\.$/, "");
+    return table.get(asked) ?? table.get(`*${asked.slice(asked.indexOf("."))}`);
+  };
+}
+
+export interface ServingCertificates {
+  /** For the server's options: the default pair, and the choice by name. */
+  readonly options: SecureContextOptions & { readonly SNICallback?: (name: string, done: (error: Error | null, context?: SecureContext) => void) => void };
+  /** The default certificate as PEM. */
+  readonly certificate: string;
+  /** Looks at the files at intervals until the signal; `changed` gets the new default pair. */
+  follow(options: {
+    readonly clock: Clock;
+    readonly signal: AbortSignal;
+    readonly changed: (context: SecureContextOptions) => void;
+    readonly problem: (error: Error) => void;
+  }): void;
+}
+
+const lookEveryMilliseconds = 5000;
+
+/** `fixed` is a pair without files, for a server that was given none. */
+export function servingCertificates(main: PairFiles | Pair, named: readonly NamedPairFiles[], common: SecureContextOptions): ServingCertificates {
+  const isFiles = (pair: PairFiles | Pair): pair is PairFiles => "certFile" in pair;
+  let pair = isFiles(main) ? readPair(main) : main;
+  let choose = chooser(named, common);
+  const files = [...(isFiles(main) ? [main] : []), ...named].flatMap(({ certFile, keyFile }) => [certFile, keyFile]);
+  return {
+    options: { ...common, ...pair, ...(named.length > 0 && { SNICallback: (name, done) => done(null, choose(name)) }) },
+    get certificate() {
+      return pair.cert;
+    },
+    follow: ({ clock, signal, changed, problem }) => {
+      let seen = fingerprint(files);
+      let cancel = (): void => undefined;
+      const look = (): void => {
+        const now = fingerprint(files);
+        if (now !== seen) {
+          seen = now;
+          try {
+            const next = isFiles(main) ? readPair(main) : pair;
+            choose = chooser(named, common);
+            pair = next;
+            changed({ ...common, ...pair });
+          } catch (error) {
+            problem(error as Error);
+          }
+        }
+        cancel = clock.after(lookEveryMilliseconds, look);
+      };
+      signal.addEventListener("abort", () => cancel(), { once: true });
+      if (files.length > 0) cancel = clock.after(lookEveryMilliseconds, look);
+    },
+  };
+}
+
+function chooser(named: readonly NamedPairFiles[], common: SecureContextOptions): (name: string) => SecureContext | undefined {
+  return nameTable(
+    named.map((files) => {
+      const read = readPair(files);
+      return { given: files.names, found: namesOf(new X509Certificate(read.cert)), item: createSecureContext({ ...common, ...read }) };
+    }),
+  );
+}
+
+/** Tells whether files changed without reading them. */
+function fingerprint(files: readonly string[]): string {
+  return files
+    .map((file) => {
+      const found = statSync(file, { throwIfNoEntry: false });
+      return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : "";
+    })
+    .join("\n");
+}

@@ -1,0 +1,163 @@
+// Large answers: compressed for clients that take it, written as fast as the client reads, and bounded in sum, so that
+// many slow readers of big lists cannot fill the memory. Whoever comes when the budget is used up waits, then gets 429.
+//
+//   list (10 MB, by estimate from the last one) → budget has room → built → its true size counted → written in pieces → given back
+import { createGzip } from "node:zlib";
+import type { Clock } from "#base";
+import { type Body, type Reply, type Sink, header } from "#http";
+import type { ApiCall } from "../api-call.ts";
+import type { ApiStep } from "../steps.ts";
+import { ByteBudget } from "./byte-budget.ts";
+import { refusal } from "./in-flight.ts";
+
+export interface LargeAnswerOptions {
+  readonly clock: Clock;
+  readonly compress: boolean;
+  readonly budgetBytes?: number;
+}
+
+const compressFrom = 128 * 1024;
+const budgetFrom = 256 * 1024;
+const pieceBytes = 256 * 1024;
+const mostBacklogBytes = 1024 * 1024;
+const longestWaitMilliseconds = 15_000;
+const mostEstimates = 1000;
+
+export function largeAnswers({ clock, compress, budgetBytes = 512 * 1024 * 1024 }: LargeAnswerOptions): ApiStep {
+  const budget = new ByteBudget(budgetBytes);
+  /** How large the last answer to the same question was. */
+  const estimates = new Map<string, number>();
+
+  const answer = async (call: ApiCall, next: () => Promise<Reply>): Promise<Reply> => {
+    const question = questionOf(call);
+    const estimate = estimates.get(question) ?? 0;
+    // Answers in process hand their buffers over; there is no slow reader.
+    const inProcess = call.call.peer.address === "";
+    if (estimate === 0 || inProcess) return await finish(await next(), 0);
+    if (!(await budget.take(estimate, clock, longestWaitMilliseconds, call.call.signal))) throw refusal();
+    try {
+      return await finish(await next(), estimate);
+    } catch (error) {
+      budget.give(estimate);
+      throw error;
+    }
+
+    async function finish(reply: Reply, taken: number): Promise<Reply> {
+      const parts = partsOf(reply.body);
+      const size = parts ? sizeOf(parts) : 0;
+      remember(question, size >= budgetFrom ? size : 0);
+      if (!parts || size < budgetFrom || inProcess) {
+        budget.give(taken);
+        return parts && size > compressFrom ? compressed(call, reply, parts) : reply;
+      }
+      budget.adjust(size - taken);
+      return counted(call, reply, parts, size);
+    }
+  };
+
+  function remember(question: string, size: number): void {
+    if (size === 0) {
+      estimates.delete(question);
+      return;
+    }
+    if (estimates.size >= mostEstimates) estimates.delete(estimates.keys().next().value!);
+    estimates.set(question, size);
+  }
+
+  const wantsGzip = (call: ApiCall): boolean => compress && acceptsGzip(header(call.call.headers, "accept-encoding"));
+
+  function compressed(call: ApiCall, reply: Reply, parts: readonly Uint8Array[]): Reply {
+    if (!wantsGzip(call)) return reply;
+    return { ...reply, headers: { ...reply.headers, ...gzipHeaders }, body: { stream: (sink) => writeCompressed(parts, sink) } };
+  }
+
+  /** A reply that gives its bytes back when it is written, or when nobody wants it any more. */
+  function counted(call: ApiCall, reply: Reply, parts: readonly Uint8Array[], size: number): Reply {
+    let held = true;
+    const release = (): void => {
+      if (held) budget.give(size);
+      held = false;
+    };
+    const gzip = wantsGzip(call);
+    const stream = async (sink: Sink): Promise<void> => {
+      try {
+        await (gzip ? writeCompressed(parts, sink) : writePlain(parts, sink));
+      } finally {
+        release();
+      }
+    };
+    const { signal } = call.call;
+    if (signal.aborted) release();
+    signal.addEventListener("abort", release, { once: true });
+    return { ...reply, headers: { ...reply.headers, ...(gzip ? gzipHeaders : { "content-length": String(size) }) }, body: { stream } };
+  }
+
+  return {
+    name: "large answers",
+    run: (call, next) => (call.method === "GET" && call.target.verb !== "watch" ? answer(call, next) : next()),
+  };
+}
+
+const gzipHeaders = { "content-encoding": "gzip", vary: "Accept-Encoding" };
+
+const questionOf = ({ target, query, call }: ApiCall): string =>
+  `${target.path} ${target.verb === "list" ? `${query.get("limit") ?? ""} ${query.get("labelSelector") ?? ""} ${query.get("fieldSelector") ?? ""}` : ""} ${header(call.headers, "accept") ?? ""}`;
+
+export function acceptsGzip(accepted: string | undefined): boolean {
+  return accepted !== undefined && accepted.split(",").some((part) => /^\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/.test(part));
+}
+
+function partsOf(body: Body | undefined): readonly Uint8Array[] | undefined {
+  if (body instanceof Uint8Array) return [body];
+  return Array.isArray(body) ? (body as readonly Uint8Array[]) : undefined;
+}
+
+function sizeOf(parts: readonly Uint8Array[]): number {
+  let size = 0;
+  for (const part of parts) size += part.length;
+  return size;
+}
+
+/** The parts joined to pieces of a good size for the network; one that is large already is passed on as it is. */
+function* pieces(parts: readonly Uint8Array[]): Generator<Uint8Array> {
+  let from = 0;
+  let size = 0;
+  for (let at = 0; at < parts.length; at++) {
+    size += parts[at]!.length;
+    if (size < pieceBytes && at < parts.length - 1) continue;
+    yield at === from ? parts[at]! : Buffer.concat(parts.slice(from, at + 1), size);
+    from = at + 1;
+    size = 0;
+  }
+}
+
+async function writePlain(parts: readonly Uint8Array[], sink: Sink): Promise<void> {
+  for (const piece of pieces(parts)) {
+    if (sink.closed.aborted) return;
+    sink.write(piece);
+    if (sink.backlogBytes > mostBacklogBytes) await sink.drained();
+  }
+}
+
+async function writeCompressed(parts: readonly Uint8Array[], sink: Sink): Promise<void> {
+  const gzip = createGzip({ level: 1, chunkSize: 64 * 1024 });
+  const stop = (): void => void gzip.destroy();
+  sink.closed.addEventListener("abort", stop, { once: true });
+  const feed = async (): Promise<void> => {
+    for (const piece of pieces(parts)) {
+      if (gzip.destroyed) return;
+      if (!gzip.write(piece)) await new Promise<void>((resolve) => gzip.once("drain", resolve).once("close", resolve));
+    }
+    gzip.end();
+  };
+  const fed = feed();
+  try {
+    for await (const chunk of gzip as AsyncIterable<Uint8Array>) {
+      sink.write(chunk);
+      if (sink.backlogBytes > mostBacklogBytes) await sink.drained();
+    }
+    await fed;
+  } catch (error) {
+    if (!sink.closed.aborted) throw error;
+  }
+}

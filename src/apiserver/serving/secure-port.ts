@@ -1,0 +1,88 @@
+// The secure port: its certificates, the addresses it is known by, and how it is opened.
+import { readFileSync } from "node:fs";
+import { hostname, networkInterfaces } from "node:os";
+import { join } from "node:path";
+import { selfSigned, stillGood, writePair } from "#authn";
+import type { Clock, Log } from "#base";
+import { type Call, type Listener, type Reply, listen } from "#http";
+import type { ApiserverSettings } from "../settings-of.ts";
+import { servingCertificates } from "./certificates.ts";
+import { tlsSettings } from "./tls-settings.ts";
+
+export interface SecurePortOptions {
+  readonly settings: ApiserverSettings;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly handle: (call: Call) => Promise<Reply>;
+  /** Used when the settings name no files. */
+  readonly pair?: () => { readonly cert: string; readonly key: string };
+  readonly signal: AbortSignal;
+}
+
+export interface SecurePort {
+  readonly listener: Listener;
+  readonly certificate: string;
+  readonly url: string;
+}
+
+export async function openSecurePort({ settings, clock, log, handle, pair, signal }: SecurePortOptions): Promise<SecurePort> {
+  const main = settings.tlsCertFile !== "" ? { certFile: settings.tlsCertFile, keyFile: settings.tlsPrivateKeyFile } : (pair?.() ?? ownPair(settings, clock));
+  const certificates = servingCertificates(main, settings.tlsSniCertKey, tlsSettings(settings.tlsMinVersion, settings.tlsCipherSuites));
+  // Clients are asked for a certificate only where one could be of use: browsers bother their user with the question.
+  const requestCert = settings.clientCaFile !== "" || settings.requestheaderClientCaFile !== "";
+  const listener = await listen({
+    host: settings.bindAddress || "0.0.0.0",
+    port: settings.securePort,
+    tls: { ...certificates.options, requestCert, rejectUnauthorized: false },
+    handle,
+    now: () => clock.now(),
+    maxStreamsPerConnection: settings.http2MaxStreamsPerConnection,
+    reusePort: settings.permitPortSharing,
+  });
+  certificates.follow({
+    clock,
+    signal,
+    changed: (context) => {
+      listener.setSecureContext(context);
+      log.info("the serving certificate was read again");
+    },
+    problem: (error) => log.error("a changed serving certificate cannot be used; the one before is kept", { error: error.message }),
+  });
+  return { listener, certificate: certificates.certificate, url: urlOf(listener) };
+}
+
+function urlOf({ address: { address, port } }: Listener): string {
+  const host = address === "0.0.0.0" || address === "::" ? "127.0.0.1" : address;
+  return `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** A pair made by the server itself, kept so that it is the same after a restart. */
+function ownPair(settings: ApiserverSettings, clock: Clock): { cert: string; key: string } {
+  const names = [...new Set([publicAddress(settings), hostname(), "localhost", "127.0.0.1"])];
+  const [certFile, keyFile] = [join(settings.certDir, "apiserver.crt"), join(settings.certDir, "apiserver.key")];
+  try {
+    const found = { certificate: readFileSync(certFile, "utf8"), key: readFileSync(keyFile, "utf8") };
+    if (stillGood(found, names, clock.now(), 24 * 3600 * 1000)) return { cert: found.certificate, key: found.key };
+  } catch {
+    // None yet.
+  }
+  const made = selfSigned({ commonName: `${names[0]}@${Math.trunc(clock.now() / 1000)}` }, names, { now: clock.now(), days: 365 });
+  writePair(made, certFile, keyFile);
+  return { cert: made.certificate, key: made.key };
+}
+
+/** The address that other members of the cluster reach this server at. */
+export function publicAddress(settings: ApiserverSettings): string {
+  if (settings.advertiseAddress) return settings.advertiseAddress;
+  if (settings.bindAddress && settings.bindAddress !== "0.0.0.0" && settings.bindAddress !== "::") return settings.bindAddress;
+  const found = Object.values(networkInterfaces())
+    .flat()
+    .find((item) => item && !item.internal && item.family === "IPv4");
+  return found?.address ?? "127.0.0.1";
+}
+
+/** Host and port in URLs that are handed out. */
+export function externalAddress(settings: ApiserverSettings): string {
+  const host = settings.externalHostname || publicAddress(settings);
+  return host.includes(":") && !host.startsWith("[") ? `[${host}]:${settings.securePort}` : `${host}:${settings.securePort}`;
+}
