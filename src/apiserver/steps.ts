@@ -118,7 +118,9 @@ export function impersonate(options: StepOptions): ApiStep {
       if (!mayImpersonate(call.call)) return await next();
       const wanted = impersonation(new CallCredentials(call.call), options.dialect);
       if (!wanted) return await next();
+      call.setHeader("x-content-type-options", "nosniff");
       for (const check of wanted.checks) await allowed(options.authorizer, { user: call.user!, ...check });
+      call.setHeader("x-content-type-options", undefined);
       call.user = wanted.user;
       return await next();
     },
