@@ -1,20 +1,28 @@
 // Every kind that is served, one line each.
 import type { Strategy } from "../strategy.ts";
+import { horizontalPodAutoscaler } from "./autoscaler.ts";
 import { configMap } from "./config-map.ts";
 import { controllerRevision } from "./controller-revision.ts";
 import { cronJob } from "./cron-job.ts";
+import { csiDriver, csiNode, csiStorageCapacity } from "./csi.ts";
 import { daemonSet } from "./daemon-set.ts";
 import { deployment, replicaSet } from "./deployment.ts";
 import { podDisruptionBudget } from "./disruption-budget.ts";
+import { endpointSlice } from "./endpoint-slice.ts";
 import { endpoints } from "./endpoints.ts";
 import { event } from "./event.ts";
+import { flowSchema } from "./flow-schema.ts";
+import { ingress, ingressClass } from "./ingress.ts";
 import { job } from "./job.ts";
 import { lease } from "./lease.ts";
 import { limitRange } from "./limit-range.ts";
 import { namespace } from "./namespace.ts";
+import { networkPolicy } from "./network-policy.ts";
 import { node } from "./node.ts";
+import { persistentVolume } from "./persistent-volume.ts";
 import { pod } from "./pod.ts";
 import { priorityClass } from "./priority-class.ts";
+import { priorityLevelConfiguration } from "./priority-level.ts";
 import { podTemplate, replicationController } from "./replication-controller.ts";
 import { resourceQuota } from "./resource-quota.ts";
 import { clusterRoleBinding, roleBinding } from "./role-binding.ts";
@@ -23,7 +31,12 @@ import { runtimeClass } from "./runtime-class.ts";
 import { secret } from "./secret.ts";
 import { serviceAccount } from "./service-account.ts";
 import { service } from "./service.ts";
+import { certificateSigningRequest } from "./signing-request.ts";
 import { statefulSet } from "./stateful-set.ts";
+import { storageClass } from "./storage-class.ts";
+import { volumeAttachment } from "./volume-attachment.ts";
+import { persistentVolumeClaim } from "./volume-claim.ts";
+import { mutatingWebhookConfiguration, validatingWebhookConfiguration } from "./webhook-configuration.ts";
 
 export const builtInStrategies: readonly Strategy[] = [
   // core
@@ -32,6 +45,8 @@ export const builtInStrategies: readonly Strategy[] = [
   event,
   limitRange,
   namespace,
+  persistentVolume,
+  persistentVolumeClaim,
   node,
   pod,
   podTemplate,
@@ -40,17 +55,33 @@ export const builtInStrategies: readonly Strategy[] = [
   secret,
   service,
   serviceAccount,
+  // admissionregistration
+  mutatingWebhookConfiguration,
+  validatingWebhookConfiguration,
   // apps
   controllerRevision,
   daemonSet,
   deployment,
   replicaSet,
   statefulSet,
+  // autoscaling
+  horizontalPodAutoscaler,
   // batch
   cronJob,
   job,
+  // certificates
+  certificateSigningRequest,
   // coordination
   lease,
+  // discovery
+  endpointSlice,
+  // flowcontrol.apiserver
+  flowSchema,
+  priorityLevelConfiguration,
+  // networking
+  ingress,
+  ingressClass,
+  networkPolicy,
   // node
   runtimeClass,
   // policy
@@ -62,4 +93,10 @@ export const builtInStrategies: readonly Strategy[] = [
   roleBinding,
   // scheduling
   priorityClass,
+  // storage
+  csiDriver,
+  csiNode,
+  csiStorageCapacity,
+  storageClass,
+  volumeAttachment,
 ];

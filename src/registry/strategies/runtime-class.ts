@@ -8,7 +8,7 @@ import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { formatErrors } from "./rules/format.ts";
 import { amountErrors, containerResourceErrors } from "./rules/resource-name.ts";
-import { tolerationErrors } from "./rules/tolerations.ts";
+import { tolerationErrors } from "./pod-validation/tolerations.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
 
 function errorsOf({ handler, overhead, scheduling }: RuntimeClass, dialect: Dialect): FieldError[] {

@@ -18,6 +18,7 @@ export function circumstancesOf(strategy: Strategy, dialect: DialectName = "orch
     dialect: dialects[dialect],
     now,
     user: "tester",
+    identity: { name: "tester", groups: ["testers"] },
     dryRun: false,
     served: strategy.served?.[0] ?? { schema: strategy.hub },
     settings: { allowPrivileged: false, eventTtlSeconds: 3600 },

@@ -50,3 +50,23 @@ export function parseCidr(text: string): { readonly family: 4 | 6; readonly bits
 
 export const cidrErrors = (text: string, field: string): FieldError[] =>
   parseCidr(text) ? [] : [invalidValue(field, text, "must be an IP block in CIDR notation, such as 10.9.8.0/24")];
+
+type Block = NonNullable<ReturnType<typeof parseCidr>>;
+
+/** Whether one block lies within another and is smaller. */
+export function isStrictPart(part: Block, whole: Block): boolean {
+  if (part.family !== whole.family || part.bits <= whole.bits) return false;
+  const shift = BigInt((whole.family === 4 ? 32 : 128) - whole.bits);
+  return addressNumber(part.address, part.family) >> shift === addressNumber(whole.address, whole.family) >> shift;
+}
+
+function addressNumber(text: string, family: 4 | 6): bigint {
+  if (family === 4) return text.split(".").reduce((sum, part) => sum * 256n + BigInt(part), 0n);
+  const dotted = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(text);
+  const tail = dotted ? addressNumber(dotted[2]!, 4) : 0n;
+  const words = dotted ? `${dotted[1]}${(tail >> 16n).toString(16)}:${(tail & 0xffffn).toString(16)}` : text;
+  const [head = "", rest] = words.split("::");
+  const [before, after] = [head, rest ?? ""].map((side) => (side === "" ? [] : side.split(":")));
+  const filled = [...before!, ...Array.from({ length: 8 - before!.length - after!.length }, () => "0"), ...after!];
+  return filled.reduce((sum, word) => sum * 65536n + BigInt(`0x${word}`), 0n);
+}

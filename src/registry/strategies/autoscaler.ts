@@ -1,0 +1,202 @@
+// Autoscalers: how many pods there should be, by what measure, and how fast the number may change.
+import {
+  type CrossVersionObjectReference,
+  type HPAScalingRules,
+  HorizontalPodAutoscaler,
+  type HorizontalPodAutoscalerSpec,
+  HorizontalPodAutoscalerV1,
+  type MetricIdentifier,
+  type MetricSpec,
+  type MetricStatus,
+  type MetricTarget,
+} from "#api";
+import { type FieldError, forbiddenField, invalidValue, notSupported, parseQuantity, required } from "#base";
+import type { Dialect } from "#dialect";
+import { dns1123LabelProblems } from "#schema";
+import { strategy } from "../strategy.ts";
+import { defaultMetrics, fromV1, toV1 } from "./autoscaler-v1.ts";
+import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { statusPart } from "./parts.ts";
+import { formatErrors, pathSegmentProblems } from "./rules/format.ts";
+import { notNegative } from "./rules/numbers.ts";
+import { supported } from "./rules/one-of.ts";
+import { containerResourceErrors } from "./rules/resource-name.ts";
+
+const longestPeriod = 1800;
+const longestWindow = 3600;
+
+const upwards = (): HPAScalingRules => ({
+  stabilizationWindowSeconds: 0,
+  selectPolicy: "Max",
+  policies: [
+    { type: "Pods", value: 4, periodSeconds: 15 },
+    { type: "Percent", value: 100, periodSeconds: 15 },
+  ],
+});
+const downwards = (): HPAScalingRules => ({ selectPolicy: "Max", policies: [{ type: "Percent", value: 100, periodSeconds: 15 }] });
+
+function defaults({ spec }: HorizontalPodAutoscaler): void {
+  if (!spec.metrics?.length) spec.metrics = defaultMetrics();
+  if (spec.behavior) spec.behavior = { scaleUp: { ...upwards(), ...spec.behavior.scaleUp }, scaleDown: { ...downwards(), ...spec.behavior.scaleDown } };
+}
+
+function specErrors(spec: HorizontalPodAutoscalerSpec, fewest: number, dialect: Dialect): FieldError[] {
+  const { minReplicas: least, maxReplicas: most, metrics = [], behavior } = spec;
+  const errors = least !== undefined && least < fewest ? [invalidValue("spec.minReplicas", least, `must be greater than or equal to ${fewest}`)] : [];
+  if (most < 1) errors.push(invalidValue("spec.maxReplicas", most, "must be greater than 0"));
+  if (least !== undefined && most < least) errors.push(invalidValue("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`"));
+  errors.push(...referenceErrors(spec.scaleTargetRef, "spec.scaleTargetRef"));
+  metrics.forEach((metric, position) => errors.push(...metricErrors(metric, `spec.metrics[${position}]`, dialect)));
+  const measurable = metrics.some(({ type }) => type === "Object" || type === "External");
+  if (least === 0 && !measurable) errors.push(forbiddenField("spec.metrics", "must specify at least one Object or External metric to support scaling to zero replicas"));
+  return [...errors, ...rulesErrors(behavior?.scaleUp, "spec.behavior.scaleUp"), ...rulesErrors(behavior?.scaleDown, "spec.behavior.scaleDown")];
+}
+
+const segmentErrors = (text: string, field: string): FieldError[] => (text ? formatErrors(text, field, pathSegmentProblems) : [required(field)]);
+const referenceErrors = ({ kind, name }: CrossVersionObjectReference, at: string): FieldError[] => [...segmentErrors(kind, `${at}.kind`), ...segmentErrors(name, `${at}.name`)];
+
+function rulesErrors(rules: HPAScalingRules | undefined, at: string): FieldError[] {
+  if (!rules) return [];
+  const { stabilizationWindowSeconds: window, selectPolicy, policies } = rules;
+  const errors = notNegative(window, `${at}.stabilizationWindowSeconds`);
+  if (window !== undefined && window > longestWindow) errors.push(invalidValue(`${at}.stabilizationWindowSeconds`, window, `must be less than or equal to ${longestWindow}`));
+  if (selectPolicy !== undefined) errors.push(...supported(selectPolicy, `${at}.selectPolicy`, ["Disabled", "Max", "Min"]));
+  if (!policies?.length) errors.push(required(`${at}.policies`, "must specify at least one Policy"));
+  policies?.forEach(({ type, value, periodSeconds }, position) => {
+    const path = `${at}.policies[${position}]`;
+    errors.push(...supported(type, `${path}.type`, ["Percent", "Pods"]));
+    if (value <= 0) errors.push(invalidValue(`${path}.value`, value, "must be greater than zero"));
+    if (periodSeconds <= 0) errors.push(invalidValue(`${path}.periodSeconds`, periodSeconds, "must be greater than zero"));
+    if (periodSeconds > longestPeriod) errors.push(invalidValue(`${path}.periodSeconds`, periodSeconds, `must be less than or equal to ${longestPeriod}`));
+  });
+  return errors;
+}
+
+/** Sources in the order in which they are looked at; the first that is there counts. */
+const sources = ["object", "external", "pods", "resource", "containerResource"] as const;
+const sourceOf: Readonly<Record<string, (typeof sources)[number]>> = {
+  Object: "object",
+  Pods: "pods",
+  Resource: "resource",
+  External: "external",
+  ContainerResource: "containerResource",
+};
+
+function metricErrors(metric: MetricSpec, at: string, dialect: Dialect): FieldError[] {
+  const types = Object.keys(sourceOf);
+  const unknown = notSupported(`${at}.type`, metric.type, types);
+  const errors: FieldError[] = metric.type ? [] : [required(`${at}.type`, "must specify a metric source type")];
+  const expected = sourceOf[metric.type];
+  if (!expected) errors.push(unknown);
+  const given = sources.filter((key) => metric[key]);
+  if (given[0]) errors.push(...sourceErrors(metric, given[0], `${at}.${given[0]}`, dialect));
+  // An unknown type is said twice; clients know it no other way.
+  if (!expected) errors.push(unknown);
+  else if (!metric[expected]) errors.push(required(`${at}.${expected}`, "must populate information for the given metric source"));
+  if (given.length !== 1) for (const key of given) if (key !== expected) errors.push(forbiddenField(`${at}.${key}`, "must populate the given metric source only"));
+  return errors;
+}
+
+function sourceErrors(metric: MetricSpec, key: (typeof sources)[number], at: string, dialect: Dialect): FieldError[] {
+  const { target } = metric[key]!;
+  const aimed = targetErrors(target, `${at}.target`);
+  const one = (field: string, fine: boolean): FieldError[] => (fine ? [] : [required(`${at}.target.${field}`)]);
+  const { value, averageValue, averageUtilization } = target;
+  const usage = [
+    ...one("averageUtilization", averageUtilization !== undefined || averageValue !== undefined),
+    ...(averageUtilization !== undefined && averageValue !== undefined
+      ? [forbiddenField(`${at}.target.averageValue`, "may not set both a target raw value and a target utilization")]
+      : []),
+  ];
+  switch (key) {
+    case "object":
+      return [
+        ...referenceErrors(metric.object!.describedObject, `${at}.describedObject`),
+        ...nameErrors(metric.object!.metric, `${at}.metric`),
+        ...aimed,
+        ...one("averageValue", value !== undefined || averageValue !== undefined),
+      ];
+    case "external": {
+      const both =
+        value !== undefined && averageValue !== undefined ? [forbiddenField(`${at}.target.value`, "may not set both a target value for metric and a per-pod target")] : [];
+      return [...nameErrors(metric.external!.metric, `${at}.metric`), ...aimed, ...one("averageValue", value !== undefined || averageValue !== undefined), ...both];
+    }
+    case "pods":
+      return [...nameErrors(metric.pods!.metric, `${at}.metric`), ...aimed, ...one("averageValue", averageValue !== undefined)];
+    case "resource":
+      return [...(metric.resource!.name ? [] : [required(`${at}.name`, "must specify a resource name")]), ...aimed, ...usage];
+    case "containerResource": {
+      const { name, container } = metric.containerResource!;
+      const errors = name ? containerResourceErrors(name, `${at}.name`, dialect) : [required(`${at}.name`)];
+      return [...errors, ...(container ? formatErrors(container, `${at}.container`, dns1123LabelProblems) : [required(`${at}.container`)]), ...aimed, ...usage];
+    }
+  }
+}
+
+const nameErrors = ({ name }: MetricIdentifier, at: string): FieldError[] => segmentErrors(name, `${at}.name`);
+
+function targetErrors({ type, value, averageValue, averageUtilization }: MetricTarget, at: string): FieldError[] {
+  const errors = type ? [] : [required(`${at}.type`, "must specify a metric target type")];
+  if (!["Utilization", "Value", "AverageValue"].includes(type)) errors.push(invalidValue(`${at}.type`, type, "must be either Utilization, Value, or AverageValue"));
+  const positive = (text: string | undefined, field: string): FieldError[] =>
+    text !== undefined && parseQuantity(text).value <= 0n ? [invalidValue(field, text, "must be positive")] : [];
+  errors.push(...positive(value, `${at}.value`), ...positive(averageValue, `${at}.averageValue`));
+  return averageUtilization !== undefined && averageUtilization < 1 ? [...errors, invalidValue(`${at}.averageUtilization`, averageUtilization, "must be greater than 0")] : errors;
+}
+
+const shown = 2;
+const unknown = "<unknown>";
+
+/** `40%/70%, 3/10 + 1 more...`: what was measured, of what is aimed at. */
+function targetsText({ spec, status }: HorizontalPodAutoscaler): string {
+  if (!spec.metrics?.length) return "<none>";
+  const items = spec.metrics.map((metric, position) => targetText(metric, status.currentMetrics?.[position]));
+  const text = items.slice(0, shown).join(", ");
+  return items.length > shown ? `${text} + ${items.length - shown} more...` : text;
+}
+
+function targetText(metric: MetricSpec, measured: MetricStatus | undefined): string {
+  const key = sourceOf[metric.type];
+  const target = key && metric[key]?.target;
+  if (!key || !target) return "<unknown type>";
+  const current = measured?.[key]?.current;
+  const perPod = key === "external" || key === "object" ? " (avg)" : "";
+  if (target.averageValue !== undefined) return `${current?.averageValue ?? unknown}/${target.averageValue}${perPod}`;
+  if (key === "external" || key === "object") return `${current?.value ?? unknown}/${target.value ?? "<nil>"}`;
+  const percent = (value: number | undefined, otherwise: string): string => (value === undefined ? otherwise : `${value}%`);
+  return `${percent(current?.averageUtilization, unknown)}/${percent(target.averageUtilization, "<auto>")}`;
+}
+
+export const horizontalPodAutoscaler = strategy<HorizontalPodAutoscaler>({
+  resource: "horizontalpodautoscalers",
+  singular: "horizontalpodautoscaler",
+  shortNames: ["hpa"],
+  categories: ["all"],
+  scope: "Namespaced",
+  hub: HorizontalPodAutoscaler,
+  served: [{ schema: HorizontalPodAutoscaler }, { schema: HorizontalPodAutoscalerV1, toHub: fromV1, fromHub: toV1 }],
+  status: "cleared",
+  defaults,
+  prepareForCreate: (obj) => {
+    obj.status = { desiredReplicas: 0, currentMetrics: null };
+  },
+  validate: ({ spec }, { dialect }) => specErrors(spec, 1, dialect),
+  validateUpdate: ({ spec }, { spec: old }, { dialect }) => specErrors(spec, old.minReplicas === 0 ? 0 : 1, dialect),
+  subresources: {
+    status: statusPart(({ status }) => [...notNegative(status.currentReplicas, "status.currentReplicas"), ...notNegative(status.desiredReplicas, "status.desiredReplicas")]),
+  },
+  columns: [
+    nameColumn,
+    { name: "Reference", type: "string", doc: "What is scaled.", cell: ({ spec }: HorizontalPodAutoscaler) => `${spec.scaleTargetRef.kind}/${spec.scaleTargetRef.name}` },
+    { name: "Targets", type: "string", doc: "What was measured, of what is aimed at.", cell: targetsText },
+    {
+      name: "MinPods",
+      type: "string",
+      doc: "The fewest pods.",
+      cell: ({ spec }: HorizontalPodAutoscaler) => (spec.minReplicas === undefined ? "<unset>" : String(spec.minReplicas)),
+    },
+    { name: "MaxPods", type: "string", doc: "The most pods.", cell: ({ spec }: HorizontalPodAutoscaler) => spec.maxReplicas },
+    { name: "Replicas", type: "string", doc: "Pods there are.", cell: ({ status }: HorizontalPodAutoscaler) => status.currentReplicas ?? 0 },
+    ageColumn,
+  ],
+});

@@ -1,0 +1,143 @@
+// What CSI drivers say about themselves, about nodes and about room that is left.
+import { CSIDriver, type CSIDriverSpec, CSINode, type CSINodeDriver, CSIStorageCapacity } from "#api";
+import { type FieldError, duplicate, invalidValue, parseQuantity, required } from "#base";
+import { dns1123SubdomainProblems } from "#schema";
+import { strategy } from "../strategy.ts";
+import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { joined, orNone } from "./cells/text.ts";
+import { formatErrors, qualifiedNameErrors } from "./rules/format.ts";
+import { labelSelectorErrors } from "./rules/label-selector.ts";
+import { notNegative } from "./rules/numbers.ts";
+import { supported } from "./rules/one-of.ts";
+import { same, unchanged } from "./rules/unchanged.ts";
+import { driverNameErrors } from "./volume-rules.ts";
+
+const shortestToken = 600;
+const longestToken = 2 ** 32;
+
+function tokenErrors({ tokenRequests }: CSIDriverSpec): FieldError[] {
+  const audiences = new Set<string>();
+  return (tokenRequests ?? []).flatMap(({ audience, expirationSeconds: seconds }, position) => {
+    const at = `spec.tokenRequests[${position}]`;
+    if (audiences.has(audience)) return [duplicate(`${at}.audience`, audience)];
+    audiences.add(audience);
+    const wrong = seconds !== undefined && (seconds < shortestToken || seconds > longestToken);
+    return wrong ? [invalidValue(`${at}.expirationSeconds`, seconds, "must be between 10 minutes and 2^32 seconds")] : [];
+  });
+}
+
+function driverErrors(spec: CSIDriverSpec): FieldError[] {
+  const errors = spec.attachRequired === undefined ? [required("spec.attachedRequired")] : [];
+  if (spec.podInfoOnMount === undefined) errors.push(required("spec.podInfoOnMount"));
+  if (spec.storageCapacity === undefined) errors.push(required("spec.storageCapacity"));
+  if (spec.fsGroupPolicy !== undefined) errors.push(...supported(spec.fsGroupPolicy, "spec.fsGroupPolicy", ["File", "None", "ReadWriteOnceWithFSType"]));
+  errors.push(...tokenErrors(spec));
+  for (const mode of spec.volumeLifecycleModes ?? []) errors.push(...supported(mode, "spec.volumeLifecycleModes", ["Persistent", "Ephemeral"]));
+  return errors;
+}
+
+export const csiDriver = strategy<CSIDriver>({
+  resource: "csidrivers",
+  singular: "csidriver",
+  scope: "Cluster",
+  hub: CSIDriver,
+  conditionalUpdate: true,
+  returnsDeleted: true,
+  // Mounting with SELinux labels is not offered yet.
+  prepareForCreate: ({ spec }) => {
+    delete spec.seLinuxMount;
+  },
+  prepareForUpdate: ({ metadata, spec }, { metadata: oldMeta, spec: old }) => {
+    if (old.seLinuxMount === undefined) delete spec.seLinuxMount;
+    const renewed = !same(spec.tokenRequests, old.tokenRequests) || spec.requiresRepublish !== old.requiresRepublish || spec.seLinuxMount !== old.seLinuxMount;
+    if (renewed) metadata.generation = (oldMeta.generation ?? 0) + 1;
+  },
+  validate: ({ spec }) => driverErrors(spec),
+  validateUpdate: ({ spec }, { spec: old }) => [
+    ...driverErrors(spec),
+    ...unchanged(spec.attachRequired, old.attachRequired, "spec.attachedRequired"),
+    ...unchanged(spec.fsGroupPolicy, old.fsGroupPolicy, "spec.fsGroupPolicy"),
+    ...unchanged(spec.podInfoOnMount, old.podInfoOnMount, "spec.podInfoOnMount"),
+    ...unchanged(spec.volumeLifecycleModes, old.volumeLifecycleModes, "spec.volumeLifecycleModes"),
+    ...tokenErrors(spec),
+  ],
+  columns: [
+    nameColumn,
+    { name: "AttachRequired", type: "boolean", doc: "Whether volumes must be attached first.", cell: ({ spec }: CSIDriver) => spec.attachRequired ?? true },
+    { name: "PodInfoOnMount", type: "boolean", doc: "Whether the driver is told about the pod.", cell: ({ spec }: CSIDriver) => spec.podInfoOnMount ?? false },
+    { name: "StorageCapacity", type: "boolean", doc: "Whether placing pods looks at the room left.", cell: ({ spec }: CSIDriver) => spec.storageCapacity ?? false },
+    {
+      name: "TokenRequests",
+      type: "string",
+      doc: "Audiences of the tokens it gets.",
+      cell: ({ spec }: CSIDriver) => (spec.tokenRequests ? joined(spec.tokenRequests.map(({ audience }) => audience)) : "<unset>"),
+    },
+    { name: "RequiresRepublish", type: "boolean", doc: "Whether mounting is repeated.", cell: ({ spec }: CSIDriver) => spec.requiresRepublish ?? false },
+    { name: "Modes", type: "string", doc: "Lives of the volumes it offers.", cell: ({ spec }: CSIDriver) => orNone(joined(spec.volumeLifecycleModes)) },
+    ageColumn,
+  ],
+});
+
+const longestNodeId = 256;
+
+function nodeDriverErrors(drivers: readonly CSINodeDriver[] | null): FieldError[] {
+  const names = new Set<string>();
+  return (drivers ?? []).flatMap(({ name, nodeID, allocatable, topologyKeys }, position) => {
+    const at = `spec.drivers[${position}]`;
+    const errors = driverNameErrors(name, `${at}.name`);
+    if (!nodeID) errors.push(required(`${at}.nodeID`));
+    else if (nodeID.length > longestNodeId) errors.push(invalidValue(`${at}.nodeID`, nodeID, `must be ${longestNodeId} characters or less`));
+    errors.push(...notNegative(allocatable?.count, `${at}.allocatable.count`));
+    if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
+    names.add(name);
+    topologyKeys?.forEach((key, place) => {
+      if (!key) errors.push(required(at));
+      if (topologyKeys.indexOf(key) < place) errors.push(duplicate(at, key));
+      errors.push(...qualifiedNameErrors(key, at));
+    });
+    return errors;
+  });
+}
+
+export const csiNode = strategy<CSINode>({
+  resource: "csinodes",
+  singular: "csinode",
+  scope: "Cluster",
+  hub: CSINode,
+  conditionalUpdate: true,
+  returnsDeleted: true,
+  metaCheckedOnce: true,
+  validate: ({ spec }) => nodeDriverErrors(spec.drivers),
+  // Everything is said twice of a changed node; clients know it no other way.
+  validateUpdate: ({ spec }, { spec: old }) => {
+    const errors = nodeDriverErrors(spec.drivers);
+    const changed = (spec.drivers ?? []).filter((driver) => old.drivers?.some((before) => before.name === driver.name && !same(before, driver)));
+    return [...errors, ...errors, ...changed.map((driver) => invalidValue("CSINodeDriver", driver, "field is immutable"))];
+  },
+  columns: [nameColumn, { name: "Drivers", type: "integer", doc: "Number of drivers on the node.", cell: ({ spec }: CSINode) => spec.drivers?.length ?? 0 }, ageColumn],
+});
+
+function capacityErrors({ nodeTopology, storageClassName, capacity }: CSIStorageCapacity): FieldError[] {
+  const errors = [...labelSelectorErrors(nodeTopology, "nodeTopology"), ...formatErrors(storageClassName, "storageClassName", dns1123SubdomainProblems)];
+  return capacity !== undefined && parseQuantity(capacity).value < 0n ? [...errors, invalidValue("capacity", capacity, "must be greater than or equal to 0")] : errors;
+}
+
+export const csiStorageCapacity = strategy<CSIStorageCapacity>({
+  resource: "csistoragecapacities",
+  singular: "csistoragecapacity",
+  scope: "Namespaced",
+  hub: CSIStorageCapacity,
+  conditionalUpdate: true,
+  // Everything is said twice of a new capacity; clients know it no other way.
+  validate: (obj) => [...capacityErrors(obj), ...capacityErrors(obj)],
+  validateUpdate: (obj, old) => [
+    ...capacityErrors(obj),
+    ...unchanged(obj.nodeTopology, old.nodeTopology, "nodeTopology"),
+    ...unchanged(obj.storageClassName, old.storageClassName, "storageClassName"),
+  ],
+  columns: [
+    nameColumn,
+    { name: "StorageClassName", type: "string", doc: "The class.", cell: ({ storageClassName }: CSIStorageCapacity) => storageClassName },
+    { name: "Capacity", type: "string", doc: "The room left.", cell: ({ capacity }: CSIStorageCapacity) => capacity ?? "<unset>" },
+  ],
+});

@@ -1,0 +1,156 @@
+// Flow schemas: which requests belong together, and at which priority level they are served.
+import { FlowSchema, flowcontrolV1beta2 } from "#api";
+import { type FieldError, duplicate, forbiddenField, invalidValue, notSupported, required } from "#base";
+import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
+import { strategy } from "../strategy.ts";
+import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { statusPart } from "./parts.ts";
+import { formatErrors } from "./rules/format.ts";
+import { supported } from "./rules/one-of.ts";
+import { same } from "./rules/unchanged.ts";
+
+type Rule = NonNullable<FlowSchema["spec"]["rules"]>[number];
+type Subject = NonNullable<Rule["subjects"]>[number];
+type ResourceRule = NonNullable<Rule["resourceRules"]>[number];
+type PathRule = NonNullable<Rule["nonResourceRules"]>[number];
+
+const anything: Pick<Rule, "resourceRules" | "nonResourceRules"> = {
+  resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"], clusterScope: true, namespaces: ["*"] }],
+  nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
+};
+const group = (name: string): Subject => ({ kind: "Group", group: { name } });
+
+/** Schemas that every server has, exactly like this. */
+export const mandatoryFlowSchemas: Readonly<Record<string, FlowSchema["spec"]>> = {
+  exempt: { priorityLevelConfiguration: { name: "exempt" }, matchingPrecedence: 1, rules: [{ subjects: [group("system:masters")], ...anything }] },
+  "catch-all": {
+    priorityLevelConfiguration: { name: "catch-all" },
+    matchingPrecedence: 10_000,
+    distinguisherMethod: { type: "ByUser" },
+    rules: [{ subjects: [group("system:unauthenticated"), group("system:authenticated")], ...anything }],
+  },
+};
+
+const lowest = 10_000;
+
+function errorsOf({ metadata, spec, status }: FlowSchema): FieldError[] {
+  const name = metadata.name ?? "";
+  const { matchingPrecedence: precedence, distinguisherMethod: method, priorityLevelConfiguration: level } = spec;
+  const field = "spec.matchingPrecedence";
+  const errors: FieldError[] = precedence <= 0 ? [invalidValue(field, precedence, "must be a positive value")] : [];
+  if (precedence > lowest) errors.push(invalidValue(field, precedence, `must not be greater than ${lowest}`));
+  if (precedence === 1 && name !== "exempt") errors.push(invalidValue(field, precedence, "only the schema named 'exempt' may have matchingPrecedence 1"));
+  if (method) errors.push(...supported(method.type, "spec.distinguisherMethod.type", ["ByNamespace", "ByUser"]));
+  const reference = "spec.priorityLevelConfiguration.name";
+  errors.push(...(level.name ? formatErrors(level.name, reference, dns1123SubdomainProblems) : [required(reference, "must reference a priority level")]));
+  spec.rules?.forEach((rule, position) => errors.push(...ruleErrors(rule, `spec.rules[${position}]`)));
+  const fixed = Object.hasOwn(mandatoryFlowSchemas, name) ? mandatoryFlowSchemas[name] : undefined;
+  if (fixed && !same(spec, fixed)) errors.push(invalidValue("spec", spec, `spec of '${name}' must equal the fixed value`));
+  return [...errors, ...flowConditionErrors(status.conditions)];
+}
+
+export function flowConditionErrors(conditions: readonly { readonly type?: string | undefined }[] | undefined): FieldError[] {
+  const types = (conditions ?? []).map(({ type }) => type ?? "");
+  return types.flatMap((type, position) => {
+    const field = `status.conditions[${position}].type`;
+    return [...(types.indexOf(type) < position ? [duplicate(field, type)] : []), ...(type ? [] : [required(field, "must not be empty")])];
+  });
+}
+
+function ruleErrors({ subjects, resourceRules, nonResourceRules }: Rule, at: string): FieldError[] {
+  const errors = subjects?.length ? subjects.flatMap((subject, position) => subjectErrors(subject, `${at}.subjects[${position}]`)) : [required(`${at}.subjects`)];
+  if (!resourceRules?.length && !nonResourceRules?.length) errors.push(required(at, "at least one of resourceRules and nonResourceRules has to be non-empty"));
+  resourceRules?.forEach((rule, position) => errors.push(...resourceRuleErrors(rule, `${at}.resourceRules[${position}]`)));
+  nonResourceRules?.forEach((rule, position) => errors.push(...pathRuleErrors(rule, `${at}.nonResourceRules[${position}]`)));
+  return errors;
+}
+
+const subjectFields = { ServiceAccount: "serviceAccount", User: "user", Group: "group" } as const;
+
+function subjectErrors(subject: Subject, at: string): FieldError[] {
+  const { kind } = subject;
+  if (!Object.hasOwn(subjectFields, kind)) return [notSupported(`${at}.kind`, kind, Object.keys(subjectFields))];
+  const own = subjectFields[kind as keyof typeof subjectFields];
+  const given = subject[own];
+  const field = `${at}.${own}`;
+  const errors = Object.values(subjectFields)
+    .filter((key) => key !== own && subject[key])
+    .map((key) => forbiddenField(`${at}.${key}`, `${key} is forbidden when subject kind is '${kind}'`));
+  if (!given) return [required(field, `${own} is required when subject kind is '${kind}'`), ...errors];
+  if (!given.name) errors.push(required(`${field}.name`));
+  if (own !== "serviceAccount") return errors;
+  const { name, namespace } = subject.serviceAccount!;
+  if (name && name !== "*") errors.push(...formatErrors(name, `${field}.name`, dns1123SubdomainProblems));
+  return [...errors, ...(namespace ? formatErrors(namespace, `${field}.namespace`, dns1123LabelProblems) : [required(`${field}.namespace`)])];
+}
+
+const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"];
+const alone = (values: readonly string[], field: string): FieldError[] =>
+  values.length > 1 && values.includes("*") ? [invalidValue(field, values, "if '*' is present, must not specify others")] : [];
+
+function verbErrors(given: readonly string[] | null, field: string): FieldError[] {
+  if (!given?.length) return [required(field, "verbs must contain at least one value")];
+  if (given.includes("*")) return alone(given, field);
+  return given.every((verb) => verbs.includes(verb)) ? [] : [notSupported(field, given, verbs)];
+}
+
+function resourceRuleErrors({ verbs: given, apiGroups, resources, namespaces, clusterScope }: ResourceRule, at: string): FieldError[] {
+  const errors = verbErrors(given, `${at}.verbs`);
+  errors.push(...(apiGroups?.length ? alone(apiGroups, `${at}.apiGroups`) : [required(`${at}.apiGroups`)]));
+  errors.push(...(resources?.length ? alone(resources, `${at}.resources`) : [required(`${at}.resources`)]));
+  if (!namespaces?.length) return clusterScope ? errors : [...errors, required(`${at}.namespaces`)];
+  if (namespaces.includes("*")) return [...errors, ...alone(namespaces, `${at}.namespaces`)];
+  return [...errors, ...namespaces.flatMap((name, position) => formatErrors(name, `${at}.namespaces[${position}]`, dns1123LabelProblems))];
+}
+
+function pathRuleErrors({ verbs: given, nonResourceURLs: paths }: PathRule, at: string): FieldError[] {
+  const errors = verbErrors(given, `${at}.verbs`);
+  const field = `${at}.nonResourceURLs`;
+  if (!paths?.length) return [...errors, required(field)];
+  if (paths.includes("*")) return [...errors, ...alone(paths, field)];
+  return [
+    ...errors,
+    ...paths.flatMap((path, position) => {
+      const problem = pathProblem(path);
+      return problem ? [invalidValue(`${field}[${position}]`, path, problem)] : [];
+    }),
+  ];
+}
+
+function pathProblem(path: string): string | undefined {
+  if (path === "") return "must not be empty";
+  if (!path.startsWith("/")) return "must start with slash";
+  if (path.includes(" ")) return "must not contain white-space";
+  if (path.includes("//")) return "must not contain double slash";
+  const stars = path.split("*").length - 1;
+  return stars > 1 || (stars === 1 && !path.endsWith("/*")) ? "wildcard can only do suffix matching" : undefined;
+}
+
+export const flowSchema = strategy<FlowSchema>({
+  resource: "flowschemas",
+  singular: "flowschema",
+  scope: "Cluster",
+  hub: FlowSchema,
+  served: [{ schema: FlowSchema }, { schema: flowcontrolV1beta2.FlowSchema, deprecated: { since: "v1.26", until: "v1.29", instead: "v1beta3" } }],
+  generation: true,
+  status: "cleared",
+  metaCheckedOnce: true,
+  prepareForCreate: (obj) => {
+    obj.status = {};
+  },
+  validate: errorsOf,
+  subresources: { status: statusPart(({ status }) => flowConditionErrors(status.conditions)) },
+  columns: [
+    nameColumn,
+    { name: "PriorityLevel", type: "string", doc: "Level its requests are served at.", cell: ({ spec }: FlowSchema) => spec.priorityLevelConfiguration.name },
+    { name: "MatchingPrecedence", type: "string", doc: "Rank among schemas.", cell: ({ spec }: FlowSchema) => spec.matchingPrecedence },
+    { name: "DistinguisherMethod", type: "string", doc: "What makes one flow.", cell: ({ spec }: FlowSchema) => spec.distinguisherMethod?.type ?? "<none>" },
+    ageColumn,
+    {
+      name: "MissingPL",
+      type: "string",
+      doc: "Whether the level is missing.",
+      cell: ({ status }: FlowSchema) => status.conditions?.find(({ type }) => type === "Dangling")?.status ?? "?",
+    },
+  ],
+});

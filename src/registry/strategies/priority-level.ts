@@ -1,0 +1,115 @@
+// Priority levels: how much of the server their requests may use at once, and what becomes of the rest.
+import { PriorityLevelConfiguration, flowcontrolV1beta2 } from "#api";
+import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "#base";
+import { type ApiObject, type Circumstances, strategy } from "../strategy.ts";
+import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { flowConditionErrors } from "./flow-schema.ts";
+import { statusPart } from "./parts.ts";
+import { same } from "./rules/unchanged.ts";
+
+type Spec = PriorityLevelConfiguration["spec"];
+type Limited = NonNullable<Spec["limited"]>;
+type Queuing = NonNullable<Limited["limitResponse"]["queuing"]>;
+
+/** Levels that every server has, exactly like this. */
+export const mandatoryPriorityLevels: Readonly<Record<string, Spec>> = {
+  exempt: { type: "Exempt" },
+  "catch-all": { type: "Limited", limited: { nominalConcurrencyShares: 5, lendablePercent: 0, limitResponse: { type: "Reject" } } },
+};
+
+/** The older version has another name for the shares. */
+const sharesIn = { hub: "nominalConcurrencyShares", older: "assuredConcurrencyShares" } as const;
+
+function renamed(object: ApiObject, from: string, to: string): ApiObject {
+  const { spec } = object as ApiObject & { spec: { limited?: Record<string, unknown> } };
+  if (!spec.limited || spec.limited[from] === undefined) return object;
+  const { [from]: shares, ...rest } = spec.limited;
+  return { ...object, spec: { ...spec, limited: { ...rest, [to]: shares } } } as ApiObject;
+}
+
+const mostQueues = 10_000_000;
+const mostHashBits = 60n;
+
+/** How many bits it takes to draw a hand of queues. */
+function entropyBits(queues: number, hand: number): bigint {
+  let hands = 1n;
+  for (let drawn = 0; drawn < hand && hands >> mostHashBits === 0n; drawn++) hands *= BigInt(queues - drawn);
+  return BigInt((hands - 1n).toString(2).length);
+}
+
+function queuingErrors({ queueLengthLimit, queues, handSize }: Queuing, at: string): FieldError[] {
+  const errors = queueLengthLimit <= 0 ? [invalidValue(`${at}.queueLengthLimit`, queueLengthLimit, "must be positive")] : [];
+  if (queues <= 0) errors.push(invalidValue(`${at}.queues`, queues, "must be positive"));
+  else if (queues > mostQueues) errors.push(invalidValue(`${at}.queues`, queues, `must not be greater than ${mostQueues}`));
+  if (handSize <= 0) errors.push(invalidValue(`${at}.handSize`, handSize, "must be positive"));
+  else if (handSize > queues) errors.push(invalidValue(`${at}.handSize`, handSize, `should not be greater than queues (${queues})`));
+  else if (entropyBits(queues, handSize) > mostHashBits) errors.push(invalidValue(`${at}.handSize`, handSize, `a hand of that size takes more than ${mostHashBits} bits to draw`));
+  return errors;
+}
+
+function limitedErrors(limited: Limited, older: boolean): FieldError[] {
+  const { nominalConcurrencyShares: shares = 0, limitResponse: response, lendablePercent: lends, borrowingLimitPercent: borrows } = limited;
+  const at = "spec.limited";
+  const errors = shares <= 0 ? [invalidValue(`${at}.${older ? sharesIn.older : sharesIn.hub}`, shares, "must be positive")] : [];
+  const path = `${at}.limitResponse`;
+  if (response.type === "Reject") errors.push(...(response.queuing ? [forbiddenField(`${path}.queuing`, "must be nil if the type is not Queue")] : []));
+  else if (response.type === "Queue") errors.push(...(response.queuing ? queuingErrors(response.queuing, `${path}.queuing`) : [required(`${path}.queuing`)]));
+  else errors.push(notSupported(`${path}.type`, response.type, ["Queue", "Reject"]));
+  if (lends !== undefined && (lends < 0 || lends > 100)) errors.push(invalidValue(`${at}.lendablePercent`, lends, "must be between 0 and 100, inclusive"));
+  if (borrows !== undefined && borrows < 0) errors.push(invalidValue(`${at}.borrowingLimitPercent`, borrows, "if specified, must be a non-negative integer"));
+  return errors;
+}
+
+function errorsOf({ metadata, spec, status }: PriorityLevelConfiguration, { served }: Circumstances): FieldError[] {
+  const name = metadata.name ?? "";
+  const errors = (name === "exempt") === (spec.type === "Exempt") ? [] : [invalidValue("spec.type", spec.type, "type must be 'Exempt' if and only if name is 'exempt'")];
+  if (spec.type === "Exempt") errors.push(...(spec.limited ? [forbiddenField("spec.limited", "must be nil if the type is not Limited")] : []));
+  else if (spec.type === "Limited") errors.push(...(spec.limited ? limitedErrors(spec.limited, served.schema.kind.version === "v1beta2") : [required("spec.limited")]));
+  else errors.push(notSupported("spec.type", spec.type, ["Exempt", "Limited"]));
+  const fixed = Object.hasOwn(mandatoryPriorityLevels, name) ? mandatoryPriorityLevels[name] : undefined;
+  if (fixed && !same(spec, fixed)) errors.push(invalidValue("spec", spec, `spec of '${name}' must equal the fixed value`));
+  return [...errors, ...flowConditionErrors(status.conditions)];
+}
+
+const queuingCell =
+  (key: keyof Queuing) =>
+  ({ spec }: PriorityLevelConfiguration): string | number =>
+    spec.limited?.limitResponse.queuing?.[key] ?? "<none>";
+
+export const priorityLevelConfiguration = strategy<PriorityLevelConfiguration>({
+  resource: "prioritylevelconfigurations",
+  singular: "prioritylevelconfiguration",
+  scope: "Cluster",
+  hub: PriorityLevelConfiguration,
+  served: [
+    { schema: PriorityLevelConfiguration },
+    {
+      schema: flowcontrolV1beta2.PriorityLevelConfiguration,
+      toHub: (served) => renamed(served, sharesIn.older, sharesIn.hub) as PriorityLevelConfiguration,
+      fromHub: (hub) => renamed(hub, sharesIn.hub, sharesIn.older),
+      deprecated: { since: "v1.26", until: "v1.29", instead: "v1beta3" },
+    },
+  ],
+  generation: true,
+  status: "cleared",
+  metaCheckedOnce: true,
+  prepareForCreate: (obj) => {
+    obj.status = {};
+  },
+  validate: errorsOf,
+  subresources: { status: statusPart(({ status }) => flowConditionErrors(status.conditions)) },
+  columns: [
+    nameColumn,
+    { name: "Type", type: "string", doc: "Whether its requests are limited.", cell: ({ spec }: PriorityLevelConfiguration) => spec.type },
+    {
+      name: "NominalConcurrencyShares",
+      type: "string",
+      doc: "Its part of what the server may run at once.",
+      cell: ({ spec }: PriorityLevelConfiguration) => (spec.limited ? (spec.limited.nominalConcurrencyShares ?? 0) : "<none>"),
+    },
+    { name: "Queues", type: "string", doc: "How many queues.", cell: queuingCell("queues") },
+    { name: "HandSize", type: "string", doc: "From how many queues a flow takes the shortest.", cell: queuingCell("handSize") },
+    { name: "QueueLengthLimit", type: "string", doc: "Most requests in one queue.", cell: queuingCell("queueLengthLimit") },
+    ageColumn,
+  ],
+});

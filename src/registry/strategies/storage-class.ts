@@ -1,0 +1,72 @@
+// Storage classes: how volumes are made. Nothing about that changes later, but whether they may grow.
+import { StorageClass } from "#api";
+import { type FieldError, duplicate, forbiddenField, invalidValue, required, tooLong } from "#base";
+import { strategy } from "../strategy.ts";
+import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { isDefaultClass } from "./cells/volume.ts";
+import { qualifiedNameErrors } from "./rules/format.ts";
+import { supported } from "./rules/one-of.ts";
+import { same, unchanged } from "./rules/unchanged.ts";
+
+const mostParameters = 512;
+const largestParameters = 256 * 1024;
+
+function errorsOf({ provisioner, parameters, reclaimPolicy, volumeBindingMode: mode, allowedTopologies }: StorageClass): FieldError[] {
+  const errors = provisioner ? qualifiedNameErrors(provisioner.toLowerCase(), "provisioner") : [required("provisioner")];
+  errors.push(...parameterErrors(Object.entries(parameters ?? {})));
+  if (reclaimPolicy) errors.push(...supported(reclaimPolicy, "reclaimPolicy", ["Delete", "Retain"]));
+  errors.push(...(mode === undefined ? [required("volumeBindingMode")] : supported(mode, "volumeBindingMode", ["Immediate", "WaitForFirstConsumer"])));
+  return [...errors, ...topologyErrors(allowedTopologies ?? [])];
+}
+
+function parameterErrors(parameters: readonly (readonly [string, string])[]): FieldError[] {
+  if (parameters.length > mostParameters) return [tooLong("parameters", "", mostParameters)];
+  const errors = parameters.filter(([key]) => key === "").map(([key]) => invalidValue("parameters", key, "field can not be empty"));
+  const size = parameters.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
+  return size > largestParameters ? [...errors, tooLong("parameters", "", largestParameters)] : errors;
+}
+
+function topologyErrors(terms: NonNullable<StorageClass["allowedTopologies"]>): FieldError[] {
+  const shapes = terms.map(({ matchLabelExpressions }) => new Map((matchLabelExpressions ?? []).map(({ key, values }) => [key, new Set(values)])));
+  return terms.flatMap(({ matchLabelExpressions }, position) => {
+    const path = `allowedTopologies[${position}].matchLabelExpressions`;
+    const keys = new Set<string>();
+    const errors = (matchLabelExpressions ?? []).flatMap(({ key, values }, index) => {
+      const at = `${path}[${index}]`;
+      const found: FieldError[] = values?.length ? [] : [required(`${at}.values`)];
+      values?.forEach((value, place) => {
+        if (values.indexOf(value) < place) found.push(duplicate(`${at}.values[${place}]`, value));
+      });
+      found.push(...qualifiedNameErrors(key, `${at}.key`));
+      if (keys.has(key)) found.push(duplicate(`${at}.key`, key));
+      keys.add(key);
+      return found;
+    });
+    if (shapes.slice(0, position).some((earlier) => same(earlier, shapes[position]))) errors.push(duplicate(path, ""));
+    return errors;
+  });
+}
+
+function changeErrors(obj: StorageClass, old: StorageClass): FieldError[] {
+  const fixed = (["parameters", "provisioner", "reclaimPolicy"] as const).filter((key) => !same(obj[key], old[key]));
+  return [...fixed.map((key) => forbiddenField(key, `updates to ${key} are forbidden.`)), ...unchanged(obj.volumeBindingMode, old.volumeBindingMode, "volumeBindingMode")];
+}
+
+export const storageClass = strategy<StorageClass>({
+  resource: "storageclasses",
+  singular: "storageclass",
+  shortNames: ["sc"],
+  scope: "Cluster",
+  hub: StorageClass,
+  returnsDeleted: true,
+  validate: errorsOf,
+  validateUpdate: (obj, old) => [...errorsOf(obj), ...changeErrors(obj, old)],
+  columns: [
+    { ...nameColumn, cell: ({ metadata }: StorageClass) => `${metadata.name ?? ""}${isDefaultClass(metadata) ? " (default)" : ""}` },
+    { name: "Provisioner", type: "string", doc: "Who makes the volumes.", cell: ({ provisioner }: StorageClass) => provisioner },
+    { name: "ReclaimPolicy", type: "string", doc: "What happens to a volume once its claim is gone.", cell: ({ reclaimPolicy }: StorageClass) => reclaimPolicy ?? "Delete" },
+    { name: "VolumeBindingMode", type: "string", doc: "When volumes are made.", cell: ({ volumeBindingMode }: StorageClass) => volumeBindingMode ?? "Immediate" },
+    { name: "AllowVolumeExpansion", type: "string", doc: "Whether volumes may grow.", cell: ({ allowVolumeExpansion }: StorageClass) => allowVolumeExpansion ?? false },
+    ageColumn,
+  ],
+});

@@ -1,0 +1,79 @@
+// Volume attachments: which volume is to be at which node.
+import { VolumeAttachment } from "#api";
+import { type FieldError, forbiddenField, invalidValue, required, tooLong } from "#base";
+import type { Dialect } from "#dialect";
+import { dns1123SubdomainProblems } from "#schema";
+import { strategy } from "../strategy.ts";
+import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { formatErrors } from "./rules/format.ts";
+import { same } from "./rules/unchanged.ts";
+import { driverNameErrors, volumeSpecErrors } from "./volume-rules.ts";
+
+const largestMetadata = 256 * 1024;
+const longestMessage = 1024;
+
+function errorsOf({ spec, status }: VolumeAttachment, dialect: Dialect): FieldError[] {
+  const { attacher, nodeName, source } = spec;
+  const { persistentVolumeName: volume, inlineVolumeSpec: inline } = source;
+  const errors = attacher ? [] : [required("spec.attacher")];
+  const exactlyOne = "must specify exactly one of inlineVolumeSpec and persistentVolumeName";
+  if (inline && volume !== undefined) errors.push(forbiddenField("spec.source", exactlyOne));
+  else if (inline) errors.push(...volumeSpecErrors(inline, "spec.source.inlineVolumeSpec", dialect, "inline"));
+  else if (volume === undefined) errors.push(required("spec.source", exactlyOne));
+  else if (volume === "") errors.push(required("spec.source.persistentVolumeName"));
+  errors.push(...formatErrors(nodeName, "spec.nodeName", dns1123SubdomainProblems));
+  return [...errors, ...statusErrors(status)];
+}
+
+function statusErrors({ attachmentMetadata, attachError, detachError }: VolumeAttachment["status"]): FieldError[] {
+  const size = Object.entries(attachmentMetadata ?? {}).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
+  const errors = size > largestMetadata ? [tooLong("status.attachmentMetadata", "", largestMetadata)] : [];
+  if ((attachError?.message ?? "").length > longestMessage) errors.push(tooLong("status.attachError.message", "", longestMessage));
+  if ((detachError?.message ?? "").length > longestMessage) errors.push(tooLong("status.detachError.message", "", longestMessage));
+  return errors;
+}
+
+/** New attachments name their driver and volume in the form that drivers and volumes have. */
+function newErrors({ spec }: VolumeAttachment): FieldError[] {
+  const volume = spec.source.persistentVolumeName;
+  return [...driverNameErrors(spec.attacher, "spec.attacher"), ...(volume === undefined ? [] : formatErrors(volume, "spec.source.persistentVolumeName", dns1123SubdomainProblems))];
+}
+
+export const volumeAttachment = strategy<VolumeAttachment>({
+  resource: "volumeattachments",
+  singular: "volumeattachment",
+  scope: "Cluster",
+  hub: VolumeAttachment,
+  status: "cleared",
+  conditionalUpdate: true,
+  returnsDeleted: true,
+  metaCheckedOnce: true,
+  prepareForCreate: (obj) => {
+    obj.status = { attached: false };
+  },
+  validate: (obj, { dialect }) => [...errorsOf(obj, dialect), ...newErrors(obj)],
+  // Everything is said twice of a changed attachment; clients know it no other way.
+  validateUpdate: (obj, old, { dialect }) => {
+    const errors = errorsOf(obj, dialect);
+    return [...errors, ...errors, ...(same(obj.spec, old.spec) ? [] : [invalidValue("spec", obj.spec, "field is immutable")])];
+  },
+  subresources: {
+    status: {
+      merge: (sent, old) => ({
+        ...old,
+        metadata: { ...old.metadata, resourceVersion: sent.metadata.resourceVersion, managedFields: sent.metadata.managedFields },
+        status: sent.status,
+      }),
+      validate: ({ status }) => statusErrors(status),
+      resets: ["spec", "metadata"],
+    },
+  },
+  columns: [
+    nameColumn,
+    { name: "Attacher", type: "string", format: "name", doc: "Who attaches it.", cell: ({ spec }: VolumeAttachment) => spec.attacher },
+    { name: "PV", type: "string", doc: "The volume.", cell: ({ spec }: VolumeAttachment) => spec.source.persistentVolumeName ?? "" },
+    { name: "Node", type: "string", doc: "The node.", cell: ({ spec }: VolumeAttachment) => spec.nodeName },
+    { name: "Attached", type: "boolean", doc: "Whether it is attached.", cell: ({ status }: VolumeAttachment) => status.attached },
+    ageColumn,
+  ],
+});

@@ -1,0 +1,90 @@
+// Claims: wishes for storage. Once made they only grow, and only while they are bound.
+import { PersistentVolumeClaim } from "#api";
+import { type FieldError, compareQuantity, forbiddenField, invalidValue, parseQuantity, required } from "#base";
+import type { Dialect } from "#dialect";
+import { strategy } from "../strategy.ts";
+import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { accessModesText, classText, phaseText } from "./cells/volume.ts";
+import { statusPart } from "./parts.ts";
+import { claimSpecErrors } from "./pod-validation/claim-template.ts";
+import { same, unchanged } from "./rules/unchanged.ts";
+
+/** What a claim is filled from is said in two fields, of which clients may send either. */
+function alignSources({ spec }: PersistentVolumeClaim, { wire }: Dialect): void {
+  const { dataSource: source, dataSourceRef: reference } = spec;
+  const known =
+    source && ((source.kind === "PersistentVolumeClaim" && !source.apiGroup) || (source.kind === "VolumeSnapshot" && source.apiGroup === `snapshot.storage.${wire.groupSuffix}`));
+  if (source && !known) delete spec.dataSource;
+  if (reference?.namespace !== undefined) delete reference.namespace;
+  if (spec.dataSource && !reference) spec.dataSourceRef = { ...spec.dataSource };
+  else if (reference && !source) spec.dataSource = { ...reference };
+}
+
+function changeErrors(claim: PersistentVolumeClaim, old: PersistentVolumeClaim, { names }: Dialect): FieldError[] {
+  const [now, before] = [structuredClone(claim.spec), structuredClone(old.spec)];
+  const errors: FieldError[] = [];
+  if (!before.volumeName && now.volumeName) before.volumeName = now.volumeName;
+  const key = names.annotations.betaStorageClass;
+  const [said, saidBefore] = [claim.metadata.annotations?.[key], old.metadata.annotations?.[key]];
+  // The class may move from the annotation into its field, and may be filled in where nothing was said.
+  const moved = saidBefore !== undefined && before.storageClassName === undefined && now.storageClassName === saidBefore && (said === undefined || said === saidBefore);
+  if (moved) delete now.storageClassName;
+  else {
+    if ((said ?? "") !== (saidBefore ?? "")) errors.push(invalidValue(`metadata.annotations[${key}]`, said ?? "", "field is immutable"));
+    const filledIn = now.storageClassName !== undefined && before.storageClassName === undefined && (saidBefore === undefined || now.storageClassName === saidBefore);
+    if (filledIn) delete now.storageClassName;
+  }
+  const [size, oldSize] = [now.resources.requests?.["storage"], before.resources.requests?.["storage"]];
+  if (claim.status.phase === "Bound" && now.resources.requests && oldSize !== undefined) now.resources.requests["storage"] = oldSize;
+  if (!same(now, before)) errors.push(forbiddenField("spec", "spec is immutable after creation except resources.requests for bound claims"));
+  const shrinks = compareQuantity(parseQuantity(size ?? "0"), parseQuantity(oldSize ?? "0")) < 0;
+  if (shrinks) errors.push(forbiddenField("spec.resources.requests.storage", "field can not be less than previous value"));
+  return [...errors, ...unchanged(claim.spec.volumeMode, old.spec.volumeMode, "volumeMode")];
+}
+
+export const persistentVolumeClaim = strategy<PersistentVolumeClaim>({
+  resource: "persistentvolumeclaims",
+  singular: "persistentvolumeclaim",
+  shortNames: ["pvc"],
+  scope: "Namespaced",
+  hub: PersistentVolumeClaim,
+  status: "cleared",
+  returnsDeleted: true,
+  prepareForCreate: (obj, { dialect }) => {
+    obj.status = { phase: "Pending" };
+    alignSources(obj, dialect);
+  },
+  prepareForUpdate: (obj, _old, { dialect }) => alignSources(obj, dialect),
+  validate: ({ spec }, { dialect }) => claimSpecErrors(spec, dialect, "spec"),
+  validateUpdate: (obj, old, { dialect }) => [...claimSpecErrors(obj.spec, dialect, "spec"), ...changeErrors(obj, old, dialect)],
+  fields: ({ metadata }) => ({ name: metadata.name ?? "" }),
+  subresources: {
+    status: statusPart(({ spec, status }) => {
+      const errors = spec.accessModes?.length ? [] : [required("Spec.accessModes")];
+      for (const [name, size] of Object.entries(status.capacity ?? {})) {
+        if (parseQuantity(size).value < 0n) errors.push(invalidValue(`status.capacity[${name}]`, size, "must be a valid resource quantity"));
+      }
+      return errors;
+    }),
+  },
+  columns: [
+    nameColumn,
+    { name: "Status", type: "string", doc: "Pending, Bound or Lost.", cell: ({ metadata, status }: PersistentVolumeClaim) => phaseText(metadata, status.phase) },
+    { name: "Volume", type: "string", doc: "The volume bound to it.", cell: ({ spec }: PersistentVolumeClaim) => spec.volumeName ?? "" },
+    {
+      name: "Capacity",
+      type: "string",
+      doc: "Size of the volume.",
+      cell: ({ spec, status }: PersistentVolumeClaim) => (spec.volumeName ? (status.capacity?.["storage"] ?? "0") : ""),
+    },
+    {
+      name: "Access Modes",
+      type: "string",
+      doc: "How the volume can be mounted.",
+      cell: ({ spec, status }: PersistentVolumeClaim) => (spec.volumeName ? accessModesText(status.accessModes) : ""),
+    },
+    { name: "StorageClass", type: "string", doc: "The class it is taken from.", cell: ({ metadata, spec }: PersistentVolumeClaim) => classText(metadata, spec.storageClassName) },
+    ageColumn,
+    { name: "VolumeMode", type: "string", priority: 1, doc: "File system or raw device.", cell: ({ spec }: PersistentVolumeClaim) => spec.volumeMode ?? "<unset>" },
+  ],
+});

@@ -1,0 +1,198 @@
+// Webhook configurations: who is asked about requests, about which ones, and how.
+import {
+  type MutatingWebhook,
+  MutatingWebhookConfiguration,
+  type RuleWithOperations,
+  type ValidatingWebhook,
+  ValidatingWebhookConfiguration,
+  type WebhookClientConfig,
+} from "#api";
+import { type FieldError, duplicate, invalidValue, required } from "#base";
+import { dns1035LabelProblems, dns1123SubdomainProblems, portNumberProblems } from "#schema";
+import { type Column, strategy } from "../strategy.ts";
+import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { formatErrors } from "./rules/format.ts";
+import { labelSelectorErrors } from "./rules/label-selector.ts";
+import { supported } from "./rules/one-of.ts";
+
+type Webhook = ValidatingWebhook | MutatingWebhook;
+
+/** Rules that older objects may break, because they were made before the rules were. */
+interface Strictness {
+  readonly noSideEffects: boolean;
+  readonly knownReview: boolean;
+  readonly uniqueNames: boolean;
+}
+const strict: Strictness = { noSideEffects: true, knownReview: true, uniqueNames: true };
+
+const reviewVersions = ["v1", "v1beta1"];
+const quiet = ["None", "NoneOnDryRun"];
+
+/** A change is held to the rules that the object kept before. */
+const strictnessOf = (old: readonly Webhook[]): Strictness => ({
+  noSideEffects: old.every(({ sideEffects }) => quiet.includes(sideEffects ?? "")),
+  knownReview: old.every(({ admissionReviewVersions: versions }) => !versions?.length || versions.some((version) => reviewVersions.includes(version))),
+  uniqueNames: new Set(old.map(({ name }) => name)).size === old.length,
+});
+
+function errorsOf(webhooks: readonly Webhook[] | undefined, rules: Strictness): FieldError[] {
+  const names = new Set<string>();
+  return (webhooks ?? []).flatMap((webhook, position) => {
+    const at = `webhooks[${position}]`;
+    const errors = webhookErrors(webhook, at, rules);
+    if (rules.uniqueNames && webhook.name && names.has(webhook.name)) errors.push(duplicate(`${at}.name`, webhook.name));
+    names.add(webhook.name);
+    return errors;
+  });
+}
+
+function webhookErrors(webhook: Webhook, at: string, rules: Strictness): FieldError[] {
+  const { name, failurePolicy, matchPolicy, sideEffects, timeoutSeconds: seconds } = webhook;
+  const errors = nameErrors(name, `${at}.name`);
+  webhook.rules?.forEach((rule, position) => errors.push(...ruleErrors(rule, `${at}.rules[${position}]`)));
+  if (failurePolicy !== undefined) errors.push(...supported(failurePolicy, `${at}.failurePolicy`, ["Fail", "Ignore"]));
+  if (matchPolicy !== undefined) errors.push(...supported(matchPolicy, `${at}.matchPolicy`, ["Equivalent", "Exact"]));
+  const allowed = rules.noSideEffects ? quiet : [...quiet, "Some", "Unknown"];
+  errors.push(...(sideEffects === undefined || sideEffects === null ? [required(`${at}.sideEffects`)] : supported(sideEffects, `${at}.sideEffects`, allowed)));
+  if (seconds !== undefined && (seconds > 30 || seconds < 1)) errors.push(invalidValue(`${at}.timeoutSeconds`, seconds, "the timeout value must be between 1 and 30 seconds"));
+  errors.push(...labelSelectorErrors(webhook.namespaceSelector, `${at}.namespaceSelector`), ...labelSelectorErrors(webhook.objectSelector, `${at}.objectSelector`));
+  if ("reinvocationPolicy" in webhook && webhook.reinvocationPolicy !== undefined)
+    errors.push(...supported(webhook.reinvocationPolicy, `${at}.reinvocationPolicy`, ["IfNeeded", "Never"]));
+  return [...errors, ...clientErrors(webhook.clientConfig, `${at}.clientConfig`), ...reviewErrors(webhook.admissionReviewVersions ?? [], `${at}.admissionReviewVersions`, rules)];
+}
+
+/** A name under somebody's domain: at least three parts. */
+function nameErrors(name: string, field: string): FieldError[] {
+  if (!name) return [required(field)];
+  const errors = formatErrors(name, field, dns1123SubdomainProblems);
+  return errors.length > 0 || name.split(".").length >= 3 ? errors : [invalidValue(field, name, "should be a domain with at least three segments separated by dots")];
+}
+
+const mixedWildcard = (values: readonly string[] | undefined, field: string): FieldError[] =>
+  values && values.length > 1 && values.includes("*") ? [invalidValue(field, values, "if '*' is present, must not specify others")] : [];
+
+function ruleErrors({ operations, apiGroups, apiVersions, resources, scope }: RuleWithOperations, at: string): FieldError[] {
+  const errors = operations?.length ? mixedWildcard(operations, `${at}.operations`) : [required(`${at}.operations`)];
+  operations?.forEach((operation, position) => errors.push(...supported(operation, `${at}.operations[${position}]`, ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"])));
+  errors.push(...(apiGroups?.length ? mixedWildcard(apiGroups, `${at}.apiGroups`) : [required(`${at}.apiGroups`)]));
+  errors.push(...(apiVersions?.length ? mixedWildcard(apiVersions, `${at}.apiVersions`) : [required(`${at}.apiVersions`)]));
+  apiVersions?.forEach((version, position) => {
+    if (version === "") errors.push(required(`${at}.apiVersions[${position}]`));
+  });
+  errors.push(...resourceErrors(resources ?? [], `${at}.resources`));
+  return scope === undefined ? errors : [...errors, ...supported(scope, `${at}.scope`, ["*", "Cluster", "Namespaced"])];
+}
+
+function resourceErrors(resources: readonly string[], path: string): FieldError[] {
+  const errors = resources.length > 0 ? [] : [required(path)];
+  const [withAllParts, allWithPart] = [new Set<string>(), new Set<string>()];
+  let lastIsPlain = false;
+  resources.forEach((given, position) => {
+    if (given === "") return errors.push(required(`${path}[${position}]`));
+    const slash = given.indexOf("/");
+    if (slash < 0) return (lastIsPlain = given !== "*");
+    const [resource, part] = [given.slice(0, slash), given.slice(slash + 1)];
+    const covered = (by: string): FieldError => invalidValue(`${path}[${position}]`, given, `if '${by}' is present, must not specify ${given}`);
+    if (withAllParts.has(resource)) errors.push(covered(`${resource}/*`));
+    if (allWithPart.has(part)) errors.push(covered(`*/${part}`));
+    if (part === "*") withAllParts.add(resource);
+    if (resource === "*") allWithPart.add(part);
+    return undefined;
+  });
+  if (resources.length > 1 && resources.includes("*/*")) errors.push(invalidValue(path, resources, "if '*/*' is present, must not specify other resources"));
+  if (resources.includes("*") && lastIsPlain) errors.push(invalidValue(path, resources, "if '*' is present, must not specify other resources without subresources"));
+  return errors;
+}
+
+function clientErrors({ url, service }: WebhookClientConfig, at: string): FieldError[] {
+  if ((url === undefined) === (service === undefined)) return [required(at, "exactly one of url or service is required")];
+  if (url !== undefined) return urlErrors(url, `${at}.url`);
+  // The two names are looked at the wrong way round; clients know it no other way.
+  const errors = service!.namespace ? [] : [required(`${at}.service.name`)];
+  if (!service!.name) errors.push(required(`${at}.service.namespace`));
+  if (portNumberProblems(service!.port ?? 0).length > 0) errors.push(invalidValue(`${at}.service.port`, service!.port ?? 0, "port is not valid"));
+  return [...errors, ...pathErrors(service!.path, `${at}.service.path`)];
+}
+
+function urlErrors(text: string, field: string): FieldError[] {
+  const found = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/i.exec(text);
+  const wrong = (detail: string): FieldError => invalidValue(field, text, `${detail}; desired format: https://host[/path]`);
+  if (/\s|%(?![0-9a-f]{2})/i.test(text)) return [required(field, "url must be a valid URL")];
+  const [, scheme = "", authority = "", , query = "?", fragment = "#"] = found ?? [];
+  const errors = scheme.toLowerCase() === "https" ? [] : [wrong("'https' is the only allowed URL scheme")];
+  if (authority.replace(/^[^@]*@/, "") === "") errors.push(wrong("host must be specified"));
+  if (authority.includes("@")) errors.push(wrong("user information is not permitted in the URL"));
+  if (fragment !== "#") errors.push(wrong("fragments are not permitted in the URL"));
+  return query === "?" ? errors : [...errors, wrong("query parameters are not permitted in the URL")];
+}
+
+function pathErrors(path: string | undefined, field: string): FieldError[] {
+  if (path === undefined || path === "" || path === "/") return [];
+  if (path === "//") return [invalidValue(field, path, "segment[0] may not be empty")];
+  const errors = path.startsWith("/") ? [] : [invalidValue(field, path, "must start with a '/'")];
+  const steps = path.slice(1).replace(/\/$/, "").split("/");
+  return [
+    ...errors,
+    ...steps.flatMap((step, position) =>
+      (step === "" ? ["may not be empty"] : dns1123SubdomainProblems(step)).map((detail) => invalidValue(field, path, `segment[${position}]: ${detail}`)),
+    ),
+  ];
+}
+
+function reviewErrors(versions: readonly string[], path: string, { knownReview }: Strictness): FieldError[] {
+  if (versions.length === 0) return [required(path, `must specify one of ${reviewVersions.join(", ")}`)];
+  const errors = versions.flatMap((version, position) => {
+    const field = `${path}[${position}]`;
+    return versions.indexOf(version) < position ? [invalidValue(field, version, "duplicate version")] : formatErrors(version, field, dns1035LabelProblems);
+  });
+  const unknown = knownReview && !versions.some((version) => reviewVersions.includes(version));
+  return unknown ? [...errors, invalidValue(path, versions, `must include at least one of ${reviewVersions.join(", ")}`)] : errors;
+}
+
+interface Configuration {
+  readonly webhooks?: Webhook[] | undefined;
+}
+
+/** Conditions on requests are not offered yet; those that are there already stay. */
+function dropConditions({ webhooks }: Configuration, old?: Configuration): void {
+  if (old?.webhooks?.some(({ matchConditions }) => matchConditions?.length)) return;
+  for (const webhook of webhooks ?? []) delete webhook.matchConditions;
+}
+
+const columns: readonly Column<ValidatingWebhookConfiguration | MutatingWebhookConfiguration>[] = [
+  nameColumn,
+  { name: "Webhooks", type: "integer", doc: "Number of webhooks.", cell: ({ webhooks }) => webhooks?.length ?? 0 },
+  ageColumn,
+];
+
+export const validatingWebhookConfiguration = strategy<ValidatingWebhookConfiguration>({
+  resource: "validatingwebhookconfigurations",
+  singular: "validatingwebhookconfiguration",
+  categories: ["api-extensions"],
+  scope: "Cluster",
+  hub: ValidatingWebhookConfiguration,
+  generation: true,
+  conditionalUpdate: true,
+  metaCheckedOnce: true,
+  prepareForCreate: (obj) => dropConditions(obj),
+  prepareForUpdate: (obj, old) => dropConditions(obj, old),
+  validate: ({ webhooks }) => errorsOf(webhooks, strict),
+  validateUpdate: ({ webhooks }, old) => errorsOf(webhooks, strictnessOf(old.webhooks ?? [])),
+  columns,
+});
+
+export const mutatingWebhookConfiguration = strategy<MutatingWebhookConfiguration>({
+  resource: "mutatingwebhookconfigurations",
+  singular: "mutatingwebhookconfiguration",
+  categories: ["api-extensions"],
+  scope: "Cluster",
+  hub: MutatingWebhookConfiguration,
+  generation: true,
+  conditionalUpdate: true,
+  metaCheckedOnce: true,
+  prepareForCreate: (obj) => dropConditions(obj),
+  prepareForUpdate: (obj, old) => dropConditions(obj, old),
+  validate: ({ webhooks }) => errorsOf(webhooks, strict),
+  validateUpdate: ({ webhooks }, old) => errorsOf(webhooks, strictnessOf(old.webhooks ?? [])),
+  columns,
+});
