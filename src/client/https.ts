@@ -152,14 +152,15 @@ function headersOf(request: ClientRequest, options: HttpsOptions): OutgoingHttpH
 
 /** An answer that breaks off is an error: half a list must not look like a whole one. */
 async function* chunksOf(stream: ClientHttp2Stream, server: string, cancelled: () => Error | undefined): AsyncGenerator<Uint8Array> {
+  let ended = false;
   try {
     for await (const chunk of stream) yield chunk as Uint8Array;
+    // Node also ends a stream quietly that was reset or whose connection is gone.
+    if (stream.aborted || stream.rstCode) throw new Error("reset");
+    ended = true;
   } catch (error) {
     throw cancelled() ?? new Unreachable(`${server}: the answer broke off (${(error as Error).message})`);
   } finally {
-    if (!stream.destroyed) stream.close(constants.NGHTTP2_CANCEL);
+    if (!ended && !stream.destroyed) stream.close(constants.NGHTTP2_CANCEL);
   }
-  // Node ends the stream quietly when the server resets it without an error.
-  const why = cancelled();
-  if (why) throw why;
 }

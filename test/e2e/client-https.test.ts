@@ -1,0 +1,156 @@
+import assert from "node:assert/strict";
+import { type Http2SecureServer, type ServerHttp2Session, type ServerHttp2Stream, createSecureServer } from "node:http2";
+import type { AddressInfo } from "node:net";
+import { after, before, test } from "node:test";
+import { type HttpsTransport, Unreachable, https } from "#client";
+import { freePort, testAuthority } from "#kit";
+
+let server: Http2SecureServer;
+let ca: string;
+let url: string;
+const sessions: ServerHttp2Session[] = [];
+let answer: (stream: ServerHttp2Stream, path: string) => void;
+
+before(async () => {
+  const authority = await testAuthority();
+  ca = authority.ca;
+  server = createSecureServer({ ...(await authority.issue("/CN=localhost", { ips: ["127.0.0.1"] })), settings: { maxConcurrentStreams: 2 } });
+  server.on("session", (session) => sessions.push(session));
+  server.on("stream", (stream: ServerHttp2Stream, headers) => {
+    stream.on("error", () => undefined);
+    answer(stream, headers[":path"] ?? "");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+after(() => {
+  for (const session of sessions) session.destroy();
+  server.close();
+});
+
+const whole = async (transport: HttpsTransport, path = "/"): Promise<string> => {
+  const { chunks } = await transport.send({ method: "GET", path });
+  return Buffer.concat(await Array.fromAsync(chunks)).toString();
+};
+const plain = (stream: ServerHttp2Stream, path: string): void => {
+  stream.respond({ ":status": 200 });
+  stream.end(path);
+};
+
+async function withTransport(use: (transport: HttpsTransport) => Promise<void>): Promise<void> {
+  sessions.splice(0).forEach((session) => session.destroy());
+  const transport = https({ server: url, ca });
+  try {
+    await use(transport);
+  } finally {
+    transport.close();
+  }
+}
+
+test("requests share one connection, which opens again when the server closes it", async () => {
+  answer = plain;
+  await withTransport(async (transport) => {
+    assert.deepEqual(await Promise.all(["/a", "/b"].map((path) => whole(transport, path))), ["/a", "/b"]);
+    assert.equal(sessions.length, 1);
+    const left = new Promise((resolve) => sessions[0]!.once("close", resolve));
+    sessions[0]!.close();
+    await left;
+    assert.equal(await whole(transport, "/c"), "/c");
+    assert.equal(sessions.length, 2);
+  });
+});
+
+test("streams that stay open do not hold up the next request: it takes a further connection", async () => {
+  answer = (stream, path) => (path === "/watch" ? stream.respond({ ":status": 200 }) : plain(stream, path));
+  await withTransport(async (transport) => {
+    assert.equal(await whole(transport), "/");
+    for (let i = 0; i < 2; i++) await transport.send({ method: "GET", path: "/watch" });
+    assert.equal(await whole(transport, "/quick"), "/quick");
+    assert.equal(sessions.length, 2);
+  });
+});
+
+test("an answer that breaks off throws instead of looking complete", async () => {
+  answer = (stream) => {
+    stream.respond({ ":status": 200 });
+    stream.write("half", () => stream.session!.destroy());
+  };
+  await withTransport(async (transport) => {
+    await assert.rejects(whole(transport), Unreachable);
+  });
+});
+
+test("a reset without an answer is Unreachable", async () => {
+  answer = (stream) => stream.close(8);
+  await withTransport(async (transport) => {
+    await assert.rejects(whole(transport), Unreachable);
+  });
+});
+
+test("nobody at home, a wrong authority and silence are Unreachable, each with its reason", async () => {
+  const nobody = https({ server: `https://127.0.0.1:${await freePort()}`, ca });
+  await assert.rejects(whole(nobody), (error) => error instanceof Unreachable && /ECONNREFUSED/.test(error.message));
+  nobody.close();
+  const distrust = https({ server: url, ca: (await testAuthority()).ca });
+  await assert.rejects(whole(distrust), Unreachable);
+  distrust.close();
+  answer = () => undefined;
+  await withTransport(async (transport) => {
+    await assert.rejects(transport.send({ method: "GET", path: "/", timeoutMilliseconds: 50 }), (error) => error instanceof Unreachable && /50 ms/.test(error.message));
+  });
+});
+
+test("an aborted request ends with the reason it was given, before and within the answer", async () => {
+  answer = (stream, path) => (path === "/never" ? undefined : stream.respond({ ":status": 200 }));
+  await withTransport(async (transport) => {
+    const first = new AbortController();
+    const waiting = transport.send({ method: "GET", path: "/never", signal: first.signal });
+    first.abort(new Error("changed my mind"));
+    await assert.rejects(waiting, /changed my mind/);
+    const second = new AbortController();
+    const { chunks } = await transport.send({ method: "GET", path: "/open", signal: second.signal });
+    setImmediate(() => second.abort(new Error("enough")));
+    await assert.rejects(Array.fromAsync(chunks), /enough/);
+    await assert.rejects(transport.send({ method: "GET", path: "/", signal: second.signal }), /enough/);
+  });
+});
+
+test("renew() sends the next request over a new connection with new secrets, and lets the old one finish", async () => {
+  const open: ServerHttp2Stream[] = [];
+  answer = (stream, path) => {
+    if (path !== "/slow") return plain(stream, path);
+    stream.respond({ ":status": 200 });
+    open.push(stream);
+  };
+  sessions.splice(0).forEach((session) => session.destroy());
+  let asked = 0;
+  const transport = https({ server: url, secrets: () => (asked++, { ca }) });
+  const slow = await transport.send({ method: "GET", path: "/slow" });
+  transport.renew();
+  assert.equal(await whole(transport, "/new"), "/new");
+  assert.deepEqual([asked, sessions.length], [2, 2]);
+  open[0]!.end("done");
+  assert.equal(Buffer.concat(await Array.fromAsync(slow.chunks)).toString(), "done");
+  transport.close();
+});
+
+test("headers carry the token of the moment, whom to act as, and what the request says", async () => {
+  const seen: Record<string, unknown>[] = [];
+  answer = (stream) => plain(stream, "");
+  const note = (_stream: ServerHttp2Stream, headers: Record<string, unknown>): void => void seen.push(headers);
+  server.on("stream", note);
+  let token = "one";
+  const transport = https({ server: url, ca, token: () => token, headers: { "impersonate-user": "x" }, userAgent: "me" });
+  await whole(transport);
+  token = "two";
+  await transport.send({ method: "POST", path: "/", headers: { accept: "a/b" }, body: "x" });
+  server.off("stream", note);
+  transport.close();
+  assert.deepEqual(
+    seen.map((headers) => [headers["authorization"], headers["impersonate-user"], headers["user-agent"], headers["accept"]]),
+    [
+      ["Bearer one", "x", "me", undefined],
+      ["Bearer two", "x", "me", "a/b"],
+    ],
+  );
+});
