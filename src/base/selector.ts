@@ -169,6 +169,8 @@ function satisfied(values: Readonly<Record<string, string>>, { key, operator, va
 export interface Selector {
   /** True when nothing is asked: everything matches. */
   readonly everything: boolean;
+  /** The same for two selectors that ask the same in the same order. */
+  readonly id: string;
   readonly labels: readonly Requirement[];
   readonly fields: readonly Requirement[];
   matches(item: Selectable): boolean;
@@ -182,6 +184,9 @@ export function selector(labels: readonly Requirement[], fields: readonly Requir
   const label = labels.find(single);
   return {
     everything: labels.length === 0 && fields.length === 0,
+    get id() {
+      return labels.length === 0 && fields.length === 0 ? "" : JSON.stringify([labels, fields]);
+    },
     labels,
     fields,
     matches: (item) => labels.every((requirement) => satisfied(item.labels, requirement, false)) && fields.every((requirement) => satisfied(item.fields, requirement, true)),

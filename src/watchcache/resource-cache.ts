@@ -29,6 +29,8 @@ interface Watching {
   pending: Frame[] | undefined;
 }
 
+const mostAnswers = 4;
+
 export class ResourceCache implements ObjectSource {
   readonly prefix: string;
   readonly #read: Reader;
@@ -38,6 +40,8 @@ export class ResourceCache implements ObjectSource {
   readonly #indexes = new IndexesOnDemand();
   readonly #watching = new Set<Watching>();
   readonly #touched = new Set<Watching>();
+  /** Answers to lists since the last change: the same question gets the very same items, and so the very same bytes. */
+  readonly #answers = new Map<string, Omit<Listing, "revision">>();
 
   constructor(prefix: string, read: Reader, feed: CacheFeed) {
     this.prefix = prefix;
@@ -49,6 +53,7 @@ export class ResourceCache implements ObjectSource {
   reset(entries: readonly Entry[], revision: Revision): void {
     this.#items = new SortedMap();
     this.#indexes.clear();
+    this.#answers.clear();
     this.#history = new History(revision);
     for (const entry of entries) this.#items.set(entry.key, this.#read(entry));
     for (const { watcher } of this.#watching) watcher.ended();
@@ -57,6 +62,7 @@ export class ResourceCache implements ObjectSource {
   }
 
   apply(stored: StoreChange): void {
+    if (this.#answers.size > 0) this.#answers.clear();
     const previous = this.#items.get(stored.key);
     let change: Change;
     if (stored.value === null) {
@@ -133,11 +139,15 @@ export class ResourceCache implements ObjectSource {
       return pageOf(await this.#at(freshness.revision), this.prefix, query, freshness.revision);
     }
     const revision = await this.#fresh(freshness);
-    const exact = query.selector.exact;
-    if (exact && query.limit === undefined) {
-      return { revision, items: this.#indexed(exact, query) };
+    const question = `${query.below} ${query.limit ?? ""} ${query.after ?? ""} ${query.selector.id}`;
+    let answer = this.#answers.get(question);
+    if (!answer) {
+      const { exact } = query.selector;
+      answer = exact && query.limit === undefined ? { items: this.#indexed(exact, query) } : pageOf(this.#items, this.prefix, query, revision);
+      if (this.#answers.size >= mostAnswers) this.#answers.clear();
+      this.#answers.set(question, answer);
     }
-    return pageOf(this.#items, this.prefix, query, revision);
+    return { ...answer, revision };
   }
 
   async watch(query: WatchQuery, watcher: Watcher): Promise<void> {

@@ -43,6 +43,7 @@ export function representation(endpoint: Endpoint, choice: Choice, include: Incl
 
 const open = Buffer.from("{");
 const next = Buffer.from(",{");
+const listTail = Buffer.from("]}\n");
 
 /** JSON of the stored version: bytes cut and joined. */
 function spliced(endpoint: Endpoint): Representation {
@@ -59,7 +60,7 @@ function spliced(endpoint: Endpoint): Representation {
   return {
     media: "json",
     object: (held) => held.line,
-    list: (items, metadata) => joined(`${listHead}${JSON.stringify(metadata)},"items":[`, items, "]}\n"),
+    list: (items, metadata) => [Buffer.from(`${listHead}${JSON.stringify(metadata)},"items":[`), joined(items), listTail],
     encode: (type, item) => Buffer.concat([heads[type], item.json, tail]),
     bookmark: (revision) => Buffer.from(`${bookmarkHead}${revision}","creationTimestamp":null}${empty}}}\n`),
     error: (status) => Buffer.from(`${JSON.stringify({ type: "ERROR", object: status })}\n`),
@@ -74,19 +75,26 @@ function emptyRest(endpoint: Endpoint): string {
   return text.slice(end + 1, -1);
 }
 
-function joined(head: string, items: readonly Held[], tail: string): Buffer {
-  let size = Buffer.byteLength(head) + tail.length;
+const largestKept = 16 * 1024 * 1024;
+const kept = new WeakMap<readonly Held[], Buffer>();
+
+/** The items behind each other, without their type headers. The cache gives the same items for the same question, so this is done once. */
+function joined(items: readonly Held[]): Buffer {
+  const known = kept.get(items);
+  if (known) return known;
+  let size = 0;
   for (const item of items) size += item.json.length - item.typeHeaderBytes + 2;
   const out = Buffer.allocUnsafe(size);
-  let at = out.write(head, 0);
+  let at = 0;
   let separator = open;
   for (const item of items) {
     at += separator.copy(out, at);
     at += item.json.copy(out, at, item.typeHeaderBytes);
     separator = next;
   }
-  at += out.write(tail, at);
-  return out.subarray(0, at);
+  const bytes = out.subarray(0, at);
+  if (at <= largestKept) kept.set(items, bytes);
+  return bytes;
 }
 
 interface ShapeOf {
