@@ -35,6 +35,8 @@ export interface HarnessOptions {
   readonly services?: readonly Service[];
   readonly admission?: PodAdmission;
   readonly cgroupRoot?: string;
+  readonly folder?: string;
+  readonly nodeIp?: string;
   readonly settings?: Partial<SyncContext["settings"]>;
 }
 
@@ -70,12 +72,15 @@ export function harness(options: HarnessOptions = {}): Harness {
   const dialect = options.dialect ?? dialects.orch;
   const clock = options.reuse?.clock ?? virtualClock(Date.parse("2030-01-01T00:00:00Z"));
   const runtime = options.reuse?.runtime ?? fakeRuntime({ clock, images: ["busybox:1"], events: false, ...options.runtime });
-  const folder = options.reuse?.folder ?? "/agent";
+  const folder = options.reuse?.folder ?? options.folder ?? "/agent";
   const events: TellTale[] = [];
   const told = new Map<string, PodStatus[]>();
   const deleted: string[] = [];
-  const recorder = { event: (regarding: { fieldPath?: string | undefined }, type: string, reason: string, message: string) => void events.push({ type, reason, message, container: /\{(.*)\}/.exec(regarding.fieldPath ?? "")?.[1] }) };
-  const node = { name: "n1", hostIps: () => ["192.168.1.9"], allocatable: () => ({ cpu: "2", memory: "4Gi" }), labels: () => ({}) };
+  const recorder = {
+    event: (regarding: { fieldPath?: string | undefined }, type: string, reason: string, message: string) =>
+      void events.push({ type, reason, message, container: /\{(.*)\}/.exec(regarding.fieldPath ?? "")?.[1] }),
+  };
+  const node = { name: "n1", hostIps: () => [options.nodeIp ?? "192.168.1.9"], allocatable: () => ({ cpu: "2", memory: "4Gi" }), labels: () => ({}) };
   const named = <T extends { metadata: { namespace?: string | undefined; name?: string | undefined } }>(items: readonly T[] | undefined, namespace: string, name: string) =>
     Promise.resolve(items?.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name));
   let all: Pods;
@@ -88,7 +93,14 @@ export function harness(options: HarnessOptions = {}): Harness {
     runtime,
     view,
     events: recorder,
-    images: images({ runtime, clock, events: recorder, queue: pullQueue({ clock, atOnce: 1, perSecond: 0, burst: 0 }), backOff: backOff({ clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 }), dialect }),
+    images: images({
+      runtime,
+      clock,
+      events: recorder,
+      queue: pullQueue({ clock, atOnce: 1, perSecond: 0, burst: 0 }),
+      backOff: backOff({ clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 }),
+      dialect,
+    }),
     volumes: playedVolumes(folder, dialect),
     cgroups: {
       ensure: async (pod) => {
@@ -140,7 +152,14 @@ export function harness(options: HarnessOptions = {}): Harness {
     },
     forget: () => undefined,
   };
-  all = podsOf({ context, admission: options.admission ?? { admit: () => ({ ok: true }) }, runtimeName: () => "fake", writer, mirrorOf: () => undefined, syncMilliseconds: 60_000 });
+  all = podsOf({
+    context,
+    admission: options.admission ?? { admit: () => ({ ok: true }) },
+    runtimeName: () => "fake",
+    writer,
+    mirrorOf: () => undefined,
+    syncMilliseconds: 60_000,
+  });
   const held = new Map<string, Pod>();
   let version = 0;
   const put = (pod: Pod): void => {
@@ -171,7 +190,14 @@ export function harness(options: HarnessOptions = {}): Harness {
     delete: (uid, graceSeconds) => {
       const pod = held.get(uid)!;
       const at = new Date(clock.now()).toISOString();
-      put({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: at, deletionGracePeriodSeconds: isDeleted(pod) ? Math.min(graceSeconds, pod.metadata.deletionGracePeriodSeconds ?? graceSeconds) : graceSeconds } });
+      put({
+        ...pod,
+        metadata: {
+          ...pod.metadata,
+          deletionTimestamp: at,
+          deletionGracePeriodSeconds: isDeleted(pod) ? Math.min(graceSeconds, pod.metadata.deletionGracePeriodSeconds ?? graceSeconds) : graceSeconds,
+        },
+      });
     },
     look: async () => {
       ready = false;
@@ -194,7 +220,13 @@ export function harness(options: HarnessOptions = {}): Harness {
 
 /** Every volume is where the real ones would be; nothing is mounted. */
 function playedVolumes(folder: string, dialect: Dialect): SyncContext["volumes"] {
-  const kinds = [["emptyDir", "empty-dir"], ["configMap", "configmap"], ["secret", "secret"], ["projected", "projected"], ["downwardAPI", "downward-api"]] as const;
+  const kinds = [
+    ["emptyDir", "empty-dir"],
+    ["configMap", "configmap"],
+    ["secret", "secret"],
+    ["projected", "projected"],
+    ["downwardAPI", "downward-api"],
+  ] as const;
   return {
     mount: async (pod) => {
       const found = new Map<string, MountedVolume>();

@@ -10,7 +10,10 @@ const podOf = (name: string, container: object = {}, spec: object = {}): object 
 });
 const states = (h: Harness, uid: string): string =>
   [...(h.status(uid).initContainerStatuses ?? []), ...(h.status(uid).containerStatuses ?? [])]
-    .map(({ name, state, restartCount }) => `${name}:${state.running ? "running" : state.terminated ? `${state.terminated.reason}(${state.terminated.exitCode})` : state.waiting?.reason}:${restartCount}`)
+    .map(
+      ({ name, state, restartCount }) =>
+        `${name}:${state.running ? "running" : state.terminated ? `${state.terminated.reason}(${state.terminated.exitCode})` : state.waiting?.reason}:${restartCount}`,
+    )
     .join(" ");
 const condition = (h: Harness, uid: string, type: string): string => h.status(uid).conditions?.find((found) => found.type === type)?.status ?? "";
 const made = (h: Harness): string[] => h.runtime.calls.map(({ method }) => method).filter((method) => /^(Run|Create|Start|Stop|Remove|Exec)/.test(method));
@@ -55,7 +58,9 @@ test("a crashing container restarts with longer and longer waits", () =>
   on({}, async (h) => {
     h.run(podOf("a", { command: ["sh", "-c", "exit 3"] }));
     await h.pass(130);
-    const starts = h.runtime.calls.filter(({ method }) => method === "StartContainer").map(({ atMilliseconds }) => Math.round((atMilliseconds - Date.parse("2030-01-01T00:00:00Z")) / 10_000));
+    const starts = h.runtime.calls
+      .filter(({ method }) => method === "StartContainer")
+      .map(({ atMilliseconds }) => Math.round((atMilliseconds - Date.parse("2030-01-01T00:00:00Z")) / 10_000));
     assert.deepEqual(starts, [0, 0, 1, 3, 7]);
     assert.match(states(h, "uid-of-a"), /main:CrashLoopBackOff:4/);
     assert.equal(h.status("uid-of-a").phase, "Running");
@@ -193,7 +198,10 @@ test("an agent that restarts recreates nothing and flips nothing", async () => {
   second.run({ ...podOf("a", { readinessProbe: { exec: { command: ["true"] }, periodSeconds: 5 } }), status });
   await second.pass(10);
   assert.ok(before > 0);
-  assert.deepEqual(made(second).filter((method) => method !== "ExecSync"), []);
+  assert.deepEqual(
+    made(second).filter((method) => method !== "ExecSync"),
+    [],
+  );
   assert.deepEqual(second.told.get("uid-of-a")?.filter(({ conditions }) => conditions?.find(({ type }) => type === "Ready")?.status !== "True") ?? [], []);
   await second.close();
 });

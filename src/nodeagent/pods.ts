@@ -93,10 +93,10 @@ export function pods(options: PodsOptions): Pods {
     const late = deadline(pod, status);
     if (late !== undefined && late <= 0) {
       events.event(referenceTo(pod), "Normal", "DeadlineExceeded", deadlineWords);
-      return { then: { type: "stop", why: { because: "ended", reason: "DeadlineExceeded", message: deadlineWords } } };
+      return { next: { type: "stop", why: { because: "ended", reason: "DeadlineExceeded", message: deadlineWords } } };
     }
     publish(entry, pod, status, true);
-    if (isOver(status)) return { then: { type: "stop", why: { because: "finished" } } };
+    if (isOver(status)) return { next: { type: "stop", why: { because: "finished" } } };
     let acted = true;
     try {
       const outcome = await syncPod(context, pod, observed, entry.memory, signal);
@@ -127,7 +127,7 @@ export function pods(options: PodsOptions): Pods {
     if (isRunningPod(after)) throw new Error("containers still run after they were stopped");
     entry.status = look(entry, pod, after, { over: true, ...ended });
     probes.forget(uidOf(pod));
-    return { then: { type: "stopped" } };
+    return { next: { type: "stopped" } };
   }
 
   async function clear(entry: PodEntry, { pod, why }: WorkerState & { readonly at: "terminated" }, signal: AbortSignal): Promise<Done> {
@@ -164,7 +164,12 @@ export function pods(options: PodsOptions): Pods {
   }
 
   /** Lets the probes follow, and computes the status. */
-  function look(entry: PodEntry, pod: Pod, observed: ObservedPod, how: { readonly over: boolean; readonly ended?: { readonly reason: string; readonly message: string } }): PodStatus {
+  function look(
+    entry: PodEntry,
+    pod: Pod,
+    observed: ObservedPod,
+    how: { readonly over: boolean; readonly ended?: { readonly reason: string; readonly message: string } },
+  ): PodStatus {
     const old = entry.status ?? options.mirrorOf(pod)?.status ?? pod.status ?? {};
     if (!how.over) probes.update(pod, observed, old.containerStatuses ?? []);
     entry.status = computeStatus(pod, {
@@ -261,7 +266,12 @@ const isRejection = (entry: PodEntry, why: Why): boolean => why.because === "end
 function matters(old: Pod, pod: Pod): boolean {
   const wish = ({ metadata, spec, status }: Pod): string => {
     const { resourceVersion: _, managedFields: __, ...rest } = metadata;
-    return JSON.stringify([rest, spec, isFinished({ status } as Pod), (status?.conditions ?? []).filter(({ type }) => !["PodScheduled", "Ready", "Initialized", "ContainersReady"].includes(type))]);
+    return JSON.stringify([
+      rest,
+      spec,
+      isFinished({ status } as Pod),
+      (status?.conditions ?? []).filter(({ type }) => !["PodScheduled", "Ready", "Initialized", "ContainersReady"].includes(type)),
+    ]);
   };
   return wish(old) !== wish(pod);
 }

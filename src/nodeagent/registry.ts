@@ -7,7 +7,15 @@ import { nameOf, namespaceOf } from "./pod.ts";
 import type { PodEntry } from "./pods.ts";
 import type { PodRegistry } from "./seams.ts";
 
-export function registryOf({ entries, view, podOf }: { readonly entries: ReadonlyMap<string, PodEntry>; readonly view: RuntimeView; readonly podOf: (entry: PodEntry) => Pod }): PodRegistry {
+export function registryOf({
+  entries,
+  view,
+  podOf,
+}: {
+  readonly entries: ReadonlyMap<string, PodEntry>;
+  readonly view: RuntimeView;
+  readonly podOf: (entry: PodEntry) => Pod;
+}): PodRegistry {
   const shown = (entry: PodEntry): Pod => ({ ...podOf(entry), status: entry.status ?? podOf(entry).status });
   const wanted = (): PodEntry[] => [...entries.values()].filter(({ removed }) => !removed);
   return {
@@ -23,10 +31,11 @@ export function registryOf({ entries, view, podOf }: { readonly entries: Readonl
     },
     sandboxId: (uid) => view.get(uid)?.sandboxes[0]?.id,
     containers: (uid) => (view.get(uid)?.containers ?? []).map(({ name, id, state, marks, logPath }) => ({ name, id, state, attempt: marks.restartCount, logPath })),
-    runningPods: async () => [...view.pods()].filter(isRunningPod).map((observed) => {
-      const running = observed.containers.filter(({ state }) => state === "running");
-      return restoredPod({ ...observed, containers: running });
-    }),
+    runningPods: async () =>
+      [...view.pods()].filter(isRunningPod).map((observed) => {
+        const running = observed.containers.filter(({ state }) => state === "running");
+        return restoredPod({ ...observed, containers: running });
+      }),
     lastRelistAt: () => view.lastRelistAt(),
   };
 }

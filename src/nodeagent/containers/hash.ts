@@ -3,7 +3,10 @@ import { createHash } from "node:crypto";
 import type { Container } from "#api";
 
 export function containerHash(container: Container): string {
-  return createHash("sha1").update(JSON.stringify(sorted(container))).digest("hex").slice(0, 16);
+  return createHash("sha1")
+    .update(JSON.stringify(sorted(container)))
+    .digest("hex")
+    .slice(0, 16);
 }
 
 /** Keys in order and absent values left out, so that equal definitions print equally. */

@@ -186,7 +186,8 @@ async function gone<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
-const newestFirst = <T extends { readonly createdAt: number }>(items: readonly (T | undefined)[]): T[] => items.filter((item) => item !== undefined).toSorted((a, b) => b.createdAt - a.createdAt);
+const newestFirst = <T extends { readonly createdAt: number }>(items: readonly (T | undefined)[]): T[] =>
+  items.filter((item) => item !== undefined).toSorted((a, b) => b.createdAt - a.createdAt);
 
 const signatureOf = ({ sandboxes, containers }: Lists): string =>
   [...sandboxes.map(({ id, state }) => `s${id}${state}`), ...containers.map(({ id, state }) => `c${id}${state}`)].toSorted().join();

@@ -15,7 +15,11 @@ export function credentialsFor({ registry, repository }: ImageName, secrets: rea
   const found: { readonly length: number; readonly auth: AuthConfig }[] = [];
   for (const secret of secrets) {
     for (const [server, entry] of Object.entries(entriesOf(secret, dialect))) {
-      const place = server.replace(/^https?:\/\//, "").replace(/\/v[12]\/?$/, "").replace(/\/$/, "").replace(/^(www\.)?index\.docker\.io$/, "docker.io");
+      const place = server
+        .replace(/^https?:\/\//, "")
+        .replace(/\/v[12]\/?$/, "")
+        .replace(/\/$/, "")
+        .replace(/^(www\.)?index\.docker\.io$/, "docker.io");
       if (matches(place, registry, repository)) found.push({ length: place.length, auth: authOf(entry) });
     }
   }
@@ -25,7 +29,7 @@ export function credentialsFor({ registry, repository }: ImageName, secrets: rea
 function entriesOf(secret: Secret, { names }: Dialect): Readonly<Record<string, Entry>> {
   const text = (key: string): string => Buffer.from(String(secret.data?.[key] ?? ""), "base64").toString();
   try {
-    if (secret.type === names.secretTypes.dockerConfigJson) return ((JSON.parse(text(".dockerconfigjson")) as { auths?: Record<string, Entry> }).auths ?? {});
+    if (secret.type === names.secretTypes.dockerConfigJson) return (JSON.parse(text(".dockerconfigjson")) as { auths?: Record<string, Entry> }).auths ?? {};
     if (secret.type === names.secretTypes.dockerConfig) return JSON.parse(text(".dockercfg")) as Record<string, Entry>;
   } catch {
     // A broken secret opens nothing; the pull's own failure tells the user.
@@ -39,7 +43,8 @@ function matches(place: string, registry: string, repository: string): boolean {
   const host = slash < 0 ? place : place.slice(0, slash);
   const path = slash < 0 ? "" : place.slice(slash + 1);
   const [wanted, given] = [registry.split("."), host.split(".")];
-  const sameHost = wanted.length === given.length && given.every((part, at) => new RegExp(`^${part.replace(/[+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", "[^.]*")}$`).test(wanted[at]!));
+  const sameHost =
+    wanted.length === given.length && given.every((part, at) => new RegExp(`^${part.replace(/[+?^${}()|[\]\\]/g, "\\$&").replaceAll("*", "[^.]*")}$`).test(wanted[at]!));
   return sameHost && (path === "" || repository === path || repository.startsWith(`${path}/`));
 }
 

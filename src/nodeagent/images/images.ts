@@ -1,7 +1,7 @@
 // Sees to it that a container's image is on the node, by the container's policy.
 import type { Container, Pod, Secret } from "#api";
 import { type Clock, formatDuration } from "#base";
-import type { ContainerRuntime, Image, PodSandboxConfig } from "#cri";
+import type { ContainerRuntime, Image, ImageSpec, PodSandboxConfig } from "#cri";
 import type { Dialect } from "#dialect";
 import type { BackOff } from "../plan/back-off.ts";
 import { referenceTo, uidOf } from "../pod.ts";
@@ -46,19 +46,28 @@ export function images({ runtime, clock, events, queue, backOff, dialect }: Imag
         const why = `couldn't parse image reference ${JSON.stringify(written)}: ${(error as Error).message}`;
         return { present: false, reason: "InvalidImageName", message: tell("Warning", "InspectFailed", `Failed to apply default image tag ${JSON.stringify(written)}: ${why}`) };
       }
+      const spec: ImageSpec = { image: name, annotations: { ...pod.metadata.annotations } };
       let found: Image | undefined;
       try {
-        found = (await runtime.imageStatus({ image: name }, false, signal)).image;
+        found = (await runtime.imageStatus(spec, false, signal)).image;
       } catch (error) {
         signal.throwIfAborted();
-        return { present: false, reason: "ImageInspectError", message: tell("Warning", "InspectFailed", `Failed to inspect image ${JSON.stringify(written)}: ${(error as Error).message}`) };
+        return {
+          present: false,
+          reason: "ImageInspectError",
+          message: tell("Warning", "InspectFailed", `Failed to inspect image ${JSON.stringify(written)}: ${(error as Error).message}`),
+        };
       }
       if (!shouldPull(container, found)) {
         if (found) {
           tell("Normal", "Pulled", `Container image ${JSON.stringify(written)} already present on machine`);
           return { present: true, image: found };
         }
-        return { present: false, reason: "ErrImageNeverPull", message: tell("Warning", "ErrImageNeverPull", `Container image ${JSON.stringify(written)} is not present with pull policy of Never`) };
+        return {
+          present: false,
+          reason: "ErrImageNeverPull",
+          message: tell("Warning", "ErrImageNeverPull", `Container image ${JSON.stringify(written)} is not present with pull policy of Never`),
+        };
       }
       const key = `${uidOf(pod)}_${written}`;
       const wait = backOff.remainingSinceNote(key);
@@ -71,7 +80,7 @@ export function images({ runtime, clock, events, queue, backOff, dialect }: Imag
       try {
         const reference = await queue.run(() => {
           beganAt = clock.now();
-          return pull(name, secrets, sandbox, signal);
+          return pull(spec, secrets, sandbox, signal);
         });
         const image = (await runtime.imageStatus({ image: reference || name }, false, signal)).image ?? (await runtime.imageStatus({ image: name }, false, signal)).image;
         if (!image) throw new Error(`image ${JSON.stringify(written)} is gone right after it was pulled`);
@@ -89,13 +98,13 @@ export function images({ runtime, clock, events, queue, backOff, dialect }: Imag
   };
 
   /** Tries every credential that fits, or none when none fits. */
-  async function pull(name: string, secrets: readonly Secret[], sandbox: PodSandboxConfig, signal: AbortSignal): Promise<string> {
-    const credentials = credentialsFor(parseImageName(name), secrets, dialect);
-    if (credentials.length === 0) return runtime.pullImage({ image: name }, undefined, sandbox, signal);
+  async function pull(spec: ImageSpec, secrets: readonly Secret[], sandbox: PodSandboxConfig, signal: AbortSignal): Promise<string> {
+    const credentials = credentialsFor(parseImageName(spec.image ?? ""), secrets, dialect);
+    if (credentials.length === 0) return runtime.pullImage(spec, undefined, sandbox, signal);
     const problems: string[] = [];
     for (const auth of credentials) {
       try {
-        return await runtime.pullImage({ image: name }, auth, sandbox, signal);
+        return await runtime.pullImage(spec, auth, sandbox, signal);
       } catch (error) {
         signal.throwIfAborted();
         problems.push((error as Error).message);

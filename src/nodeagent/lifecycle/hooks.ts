@@ -24,12 +24,19 @@ export function hooks({ runtime, userAgent }: { readonly runtime: ContainerRunti
         const command = handler.exec.command ?? [];
         const { exitCode, stdout, stderr } = await runtime.execSync(containerId, command, 0, signal);
         if (exitCode === 0) return;
-        const said = Buffer.concat([stdout ?? new Uint8Array(), stderr ?? new Uint8Array()]).subarray(0, 1024).toString();
+        const said = Buffer.concat([stdout ?? new Uint8Array(), stderr ?? new Uint8Array()])
+          .subarray(0, 1024)
+          .toString();
         throw new Error(`command ${JSON.stringify(command.join(" "))} exited with ${exitCode}: ${said}`);
       }
       if (handler.httpGet) {
         const { path, port, host, scheme, httpHeaders } = handler.httpGet;
-        const get = { host: host || podIp, port: port === undefined || port === null || port === "" ? 80 : portNumber(port, container), path: path || "/", headers: headersOf(httpHeaders, userAgent) };
+        const get = {
+          host: host || podIp,
+          port: port === undefined || port === null || port === "" ? 80 : portNumber(port, container),
+          path: path || "/",
+          headers: headersOf(httpHeaders, userAgent),
+        };
         await httpGet({ ...get, scheme: scheme === "HTTPS" ? "https" : "http" }, longestRequestMilliseconds, signal);
         return;
       }

@@ -48,10 +48,16 @@ const mapText = (map: Readonly<Record<string, string>> | undefined): string =>
     .join("\n");
 
 /** An amount such as limits.cpu in units of the divisor, rounded up. A missing limit is what the node can give. */
-export function resourceField(pod: Pod, ref: { readonly containerName?: string | undefined; readonly resource: string; readonly divisor?: string | null }, own: Container | undefined, allocatable: Readonly<Record<string, string>>): string {
+export function resourceField(
+  pod: Pod,
+  ref: { readonly containerName?: string | undefined; readonly resource: string; readonly divisor?: string | null },
+  own: Container | undefined,
+  allocatable: Readonly<Record<string, string>>,
+): string {
   const container = ref.containerName ? everyContainerOf(pod).find(({ name }) => name === ref.containerName) : own;
   if (!container) throw new Error(`container ${ref.containerName} not found`);
-  const [kind, name = ""] = [ref.resource.slice(0, ref.resource.indexOf(".")), ref.resource.slice(ref.resource.indexOf(".") + 1)];
+  const dot = ref.resource.indexOf(".");
+  const [kind, name] = [ref.resource.slice(0, dot), ref.resource.slice(dot + 1)];
   if (kind !== "limits" && kind !== "requests") throw new Error(`unsupported container resource : ${ref.resource}`);
   const given = container.resources?.[kind]?.[name];
   const isSet = given !== undefined && compareQuantity(parseQuantity(given), parseQuantity("0")) > 0;

@@ -21,7 +21,9 @@ export function sandboxHostname(pod: Pod, clusterDomain: string): string {
   if (!pod.spec.setHostnameAsFQDN || !domain) return hostname;
   const full = `${hostname}.${domain}`;
   if (full.length > longestKernelHostname) {
-    throw new Error(`Failed to construct FQDN from pod hostname and cluster domain, FQDN ${full} is too long (${longestKernelHostname} characters is the max, ${full.length} characters requested)`);
+    throw new Error(
+      `Failed to construct FQDN from pod hostname and cluster domain, FQDN ${full} is too long (${longestKernelHostname} characters is the max, ${full.length} characters requested)`,
+    );
   }
   return full;
 }

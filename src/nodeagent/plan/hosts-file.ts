@@ -12,7 +12,14 @@ export interface HostsFileFacts {
   readonly nodeFile: string;
 }
 
-const fixed = ["127.0.0.1\tlocalhost", "::1\tlocalhost ip6-localhost ip6-loopback", "fe00::0\tip6-localnet", "fe00::0\tip6-mcastprefix", "fe00::1\tip6-allnodes", "fe00::2\tip6-allrouters"];
+const fixed = [
+  "127.0.0.1\tlocalhost",
+  "::1\tlocalhost ip6-localhost ip6-loopback",
+  "fe00::0\tip6-localnet",
+  "fe00::0\tip6-mcastprefix",
+  "fe00::1\tip6-allnodes",
+  "fe00::2\tip6-allrouters",
+];
 
 export function hostsFile(pod: Pod, { product, clusterDomain, podIps, nodeFile }: HostsFileFacts): string {
   const aliases = aliasLines(pod);

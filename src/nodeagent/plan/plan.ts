@@ -48,7 +48,10 @@ export function plan(pod: Pod, observed: ObservedPod, probes: ProbeVerdicts): Pl
     const { last, next } = init;
     if (!next) return { ...nothing, sandboxId, startEphemeral };
     if (last && last.name === next.name && hasFailed(last) && pod.spec.restartPolicy === "Never") return { ...nothing, stopPod: true, over: true, sandboxId };
-    const stop = last?.state === "unknown" ? [{ container: last, reason: "Unknown" as const, message: `Init container ${last.name} is in an unknown state, try killing it before restart` }] : [];
+    const stop =
+      last?.state === "unknown"
+        ? [{ container: last, reason: "Unknown" as const, message: `Init container ${last.name} is in an unknown state, try killing it before restart` }]
+        : [];
     return { ...nothing, sandboxId, startEphemeral, stop, startInit: next };
   }
   return withSandbox(pod, observed, probes, { sandboxId, startEphemeral });
@@ -74,12 +77,14 @@ function withSandbox(pod: Pod, observed: ObservedPod, probes: ProbeVerdicts, bas
     if (found?.state !== "running") {
       if (!shouldStart(pod, found)) continue;
       start.push(container);
-      if (found?.state === "unknown") stop.push({ container: found, reason: "Unknown", message: `Container ${container.name} is in an unknown state, try killing it before restart` });
+      if (found?.state === "unknown")
+        stop.push({ container: found, reason: "Unknown", message: `Container ${container.name} is in an unknown state, try killing it before restart` });
       continue;
     }
     const failure = probes.failed(found.id);
     const mayRestart = pod.spec.restartPolicy !== "Never";
-    if (containerHash(container) !== found.marks.hash) stop.push({ container: found, reason: "Changed", message: `Container ${container.name} definition changed, will be restarted` });
+    if (containerHash(container) !== found.marks.hash)
+      stop.push({ container: found, reason: "Changed", message: `Container ${container.name} definition changed, will be restarted` });
     else if (failure) {
       const what = failure === "LivenessProbe" ? "liveness probe" : "startup probe";
       stop.push({ container: found, reason: failure, message: `Container ${container.name} failed ${what}${mayRestart ? ", will be restarted" : ""}` });

@@ -40,7 +40,9 @@ export function sandboxConfig(pod: Pod, facts: SandboxFacts): PodSandboxConfig {
       cgroupParent: facts.cgroupParent,
       securityContext: {
         namespaceOptions: namespacesOf(pod),
-        ...(seLinuxOptions && { selinuxOptions: { user: seLinuxOptions.user ?? "", role: seLinuxOptions.role ?? "", type: seLinuxOptions.type ?? "", level: seLinuxOptions.level ?? "" } }),
+        ...(seLinuxOptions && {
+          selinuxOptions: { user: seLinuxOptions.user ?? "", role: seLinuxOptions.role ?? "", type: seLinuxOptions.type ?? "", level: seLinuxOptions.level ?? "" },
+        }),
         ...(runAsUser !== undefined && { runAsUser: { value: Number(runAsUser) } }),
         ...(groups.length > 0 && { supplementalGroups: groups }),
         ...(everyContainerOf(pod).some((container) => container.securityContext?.privileged) && { privileged: true }),

@@ -12,7 +12,18 @@ export interface SecuritySettings {
   readonly seccompFolder: string;
 }
 
-const maskedPaths = ["/proc/asound", "/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/timer_list", "/proc/timer_stats", "/proc/sched_debug", "/proc/scsi", "/sys/firmware"];
+const maskedPaths = [
+  "/proc/asound",
+  "/proc/acpi",
+  "/proc/kcore",
+  "/proc/keys",
+  "/proc/latency_stats",
+  "/proc/timer_list",
+  "/proc/timer_stats",
+  "/proc/sched_debug",
+  "/proc/scsi",
+  "/sys/firmware",
+];
 const readonlyPaths = ["/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"];
 
 export function namespacesOf(pod: Pod, target?: string): NamespaceOption {
@@ -52,7 +63,13 @@ export function rootProblem(pod: Pod, container: Container, user: ImageUser): st
   return undefined;
 }
 
-export function containerSecurity(pod: Pod, container: Container | EphemeralContainer, user: ImageUser, settings: SecuritySettings, target?: string): LinuxContainerSecurityContext {
+export function containerSecurity(
+  pod: Pod,
+  container: Container | EphemeralContainer,
+  user: ImageUser,
+  settings: SecuritySettings,
+  target?: string,
+): LinuxContainerSecurityContext {
   const own = container.securityContext ?? {};
   const of = pod.spec.securityContext ?? {};
   const asked = own.runAsUser ?? of.runAsUser;
@@ -66,7 +83,13 @@ export function containerSecurity(pod: Pod, container: Container | EphemeralCont
     ...(own.privileged && { privileged: true }),
     namespaceOptions: namespacesOf(pod, target),
     ...(labels && { selinuxOptions: { user: labels.user ?? "", role: labels.role ?? "", type: labels.type ?? "", level: labels.level ?? "" } }),
-    ...(asked !== undefined ? { runAsUser: { value: Number(asked) } } : user.uid !== undefined ? { runAsUser: { value: user.uid } } : user.username !== "" ? { runAsUsername: user.username } : {}),
+    ...(asked !== undefined
+      ? { runAsUser: { value: Number(asked) } }
+      : user.uid !== undefined
+        ? { runAsUser: { value: user.uid } }
+        : user.username !== ""
+          ? { runAsUsername: user.username }
+          : {}),
     ...(own.readOnlyRootFilesystem && { readonlyRootfs: true }),
     ...(groups.length > 0 && { supplementalGroups: groups }),
     ...(appArmor && { apparmorProfile: appArmor }),

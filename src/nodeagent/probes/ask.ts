@@ -44,7 +44,9 @@ export function portNumber(port: number | string | null | undefined, container: 
 async function askByCommand(command: readonly string[], seconds: number, { runtime, containerId, signal }: AskOptions): Promise<Answer> {
   try {
     const { exitCode, stdout, stderr } = await runtime.execSync(containerId, command, seconds, signal);
-    const output = Buffer.concat([stdout ?? new Uint8Array(), stderr ?? new Uint8Array()]).subarray(0, 10 * 1024).toString();
+    const output = Buffer.concat([stdout ?? new Uint8Array(), stderr ?? new Uint8Array()])
+      .subarray(0, 10 * 1024)
+      .toString();
     return exitCode === 0 ? success(output) : failure(output);
   } catch (error) {
     if (error instanceof ExecTimeout) return failure(error.message);
@@ -54,7 +56,13 @@ async function askByCommand(command: readonly string[], seconds: number, { runti
 
 async function askByHttp({ httpGet: action }: Probe, seconds: number, { container, podIp, userAgent, signal }: AskOptions): Promise<Answer> {
   const { path, port, host, scheme, httpHeaders } = action!;
-  let get: HttpGet = { scheme: scheme === "HTTPS" ? "https" : "http", host: host || podIp, port: portNumber(port, container), path: path || "/", headers: headersOf(httpHeaders, userAgent) };
+  let get: HttpGet = {
+    scheme: scheme === "HTTPS" ? "https" : "http",
+    host: host || podIp,
+    port: portNumber(port, container),
+    path: path || "/",
+    headers: headersOf(httpHeaders, userAgent),
+  };
   try {
     for (let redirects = 0; ; redirects++) {
       const { status, body, location } = await httpGet(get, seconds * 1000, signal);
@@ -84,7 +92,9 @@ function askByTcp(host: string, port: number, seconds: number): Promise<Answer> 
     };
     const timer = setTimeout(() => done(failure(`dial tcp ${host}:${port}: i/o timeout`)), seconds * 1000);
     socket.on("connect", () => done(success()));
-    socket.on("error", (error: NodeJS.ErrnoException) => done(failure(`dial tcp ${host}:${port}: ${error.code === "ECONNREFUSED" ? "connect: connection refused" : error.message}`)));
+    socket.on("error", (error: NodeJS.ErrnoException) =>
+      done(failure(`dial tcp ${host}:${port}: ${error.code === "ECONNREFUSED" ? "connect: connection refused" : error.message}`)),
+    );
   });
 }
 
@@ -104,7 +114,9 @@ async function askByGrpc(address: string, service: string, seconds: number, sign
   const channel = grpcChannel({ endpoints: [`http://${address}`], connectMilliseconds: seconds * 1000 });
   try {
     const status = await channel.unary(healthCheck, service, { deadlineMilliseconds: seconds * 1000, signal });
-    return servingStatuses[status] === "SERVING" ? success("service healthy") : failure(`service unhealthy (responded with ${JSON.stringify(servingStatuses[status] ?? String(status))})`);
+    return servingStatuses[status] === "SERVING"
+      ? success("service healthy")
+      : failure(`service unhealthy (responded with ${JSON.stringify(servingStatuses[status] ?? String(status))})`);
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof GrpcError)) throw error;

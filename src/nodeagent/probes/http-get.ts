@@ -26,7 +26,16 @@ export function httpGet(get: HttpGet, timeoutMilliseconds: number, signal?: Abor
   return new Promise((resolve, reject) => {
     const fail = (why: string): void => reject(new Error(`Get ${JSON.stringify(url)}: ${why}`));
     const sent = (get.scheme === "https" ? requestHttps : requestHttp)(
-      { host: get.host, port: get.port, path: get.path.startsWith("/") ? get.path : `/${get.path}`, method: "GET", headers: get.headers, agent: false, rejectUnauthorized: false, ...(signal && { signal }) },
+      {
+        host: get.host,
+        port: get.port,
+        path: get.path.startsWith("/") ? get.path : `/${get.path}`,
+        method: "GET",
+        headers: get.headers,
+        agent: false,
+        rejectUnauthorized: false,
+        ...(signal && { signal }),
+      },
       (answer) => {
         let body = "";
         const done = (): void => {

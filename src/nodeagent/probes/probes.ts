@@ -78,25 +78,40 @@ export function probes(options: ProbesOptions): Probes {
       });
       found.stops.set(kind, stop);
     };
-    follow("startup", found.started ? undefined : container.startupProbe, () => true, (good) => {
-      if (good) found.started = true;
-      else found.failed = "StartupProbe";
-      onChange(found.podUid);
-      return false;
-    });
-    follow("liveness", container.livenessProbe, () => found.started, (good) => {
-      if (good) return true;
-      found.failed = "LivenessProbe";
-      onChange(found.podUid);
-      return false;
-    });
-    follow("readiness", container.readinessProbe, () => found.started, (good) => {
-      if (found.ready !== good) {
-        found.ready = good;
+    follow(
+      "startup",
+      found.started ? undefined : container.startupProbe,
+      () => true,
+      (good) => {
+        if (good) found.started = true;
+        else found.failed = "StartupProbe";
         onChange(found.podUid);
-      }
-      return true;
-    });
+        return false;
+      },
+    );
+    follow(
+      "liveness",
+      container.livenessProbe,
+      () => found.started,
+      (good) => {
+        if (good) return true;
+        found.failed = "LivenessProbe";
+        onChange(found.podUid);
+        return false;
+      },
+    );
+    follow(
+      "readiness",
+      container.readinessProbe,
+      () => found.started,
+      (good) => {
+        if (found.ready !== good) {
+          found.ready = good;
+          onChange(found.podUid);
+        }
+        return true;
+      },
+    );
   }
 
   const end = (containerId: string): void => {
@@ -114,7 +129,13 @@ export function probes(options: ProbesOptions): Probes {
         if (found?.state !== "running") continue;
         running.add(found.id);
         if (!held.has(found.id) && (container.startupProbe || container.livenessProbe || container.readinessProbe)) {
-          begin(pod, container, found, podIp, before.find(({ name }) => name === container.name));
+          begin(
+            pod,
+            container,
+            found,
+            podIp,
+            before.find(({ name }) => name === container.name),
+          );
         }
       }
       for (const [id, { podUid }] of held) if (podUid === uid && !running.has(id)) end(id);

@@ -1,7 +1,7 @@
 // Pods that the API server bound to this node. Objects that mirror static pods go their own way.
 import { Pod as PodKind, type Pod } from "#api";
 import type { Clock, Log } from "#base";
-import { type ApiClient, type Informer, type ResourceClient, informer } from "#client";
+import { type ApiClient, type Informer, informer } from "#client";
 import { isMirror, uidOf } from "../pod.ts";
 import type { WantedPods } from "./wanted-pods.ts";
 
@@ -17,7 +17,7 @@ export interface ApiSourceOptions {
 export function apiSource({ client, clock, log, nodeName, wanted, onMirror }: ApiSourceOptions, signal: AbortSignal): Informer<Pod> {
   let troubled = false;
   const pods = informer<Pod>({
-    client: client.of({ schema: PodKind, plural: "pods", namespaced: true }) as unknown as ResourceClient<Pod>,
+    client: client.of({ schema: PodKind, plural: "pods", namespaced: true }),
     scope: { fieldSelector: `spec.nodeName=${nodeName}` },
     clock,
     signal,

@@ -82,6 +82,10 @@ async function filesAt(path: string): Promise<string[]> {
   if (!(await stat(path)).isDirectory()) return [path];
   const entries = await readdir(path, { withFileTypes: true });
   const named = entries.filter(({ name }) => !name.startsWith("."));
-  const files = await Promise.all(named.map(async (entry) => ((entry.isFile() || (entry.isSymbolicLink() && (await stat(join(path, entry.name)).catch(() => undefined))?.isFile())) ? join(path, entry.name) : undefined)));
+  const files = await Promise.all(
+    named.map(async (entry) =>
+      entry.isFile() || (entry.isSymbolicLink() && (await stat(join(path, entry.name)).catch(() => undefined))?.isFile()) ? join(path, entry.name) : undefined,
+    ),
+  );
   return files.filter((file) => file !== undefined).toSorted();
 }

@@ -38,7 +38,11 @@ export function mirrors({ client, clock, log, nodeName, pods, ready, onMirror }:
 
   async function round(): Promise<void> {
     if (!ready()) return;
-    const wanted = new Map(pods().filter((pod) => isStatic(pod, dialect)).map((pod) => [keyOf(pod), pod]));
+    const wanted = new Map(
+      pods()
+        .filter((pod) => isStatic(pod, dialect))
+        .map((pod) => [keyOf(pod), pod]),
+    );
     for (const [key, mirror] of held) {
       const pod = wanted.get(key);
       const fits = pod && mirror.metadata.annotations?.[configMirror] === hashOf(pod) && !mirror.metadata.deletionTimestamp;

@@ -23,7 +23,9 @@ export class ManifestError extends Error {
 export function readManifest(text: string, options: ManifestOptions): Pod[] {
   let documents: unknown[];
   try {
-    documents = parseYamlDocuments(text).map(({ value }) => value).filter((value) => value !== null && value !== undefined);
+    documents = parseYamlDocuments(text)
+      .map(({ value }) => value)
+      .filter((value) => value !== null && value !== undefined);
   } catch (error) {
     throw new ManifestError(`${options.origin}: ${(error as Error).message}`);
   }
@@ -40,12 +42,16 @@ function staticPod(document: unknown, { dialect, nodeName, origin }: ManifestOpt
   try {
     const decoded = fromJsonValue(PodKind, document);
     if (decoded.strict.length > 0) throw new ManifestError(decoded.strict.join("; "));
-    pod = decoded.value as Pod;
+    pod = decoded.value;
   } catch (error) {
     throw new ManifestError(`${origin}: ${(error as Error).message}`);
   }
   const { annotations } = dialect.names;
-  const uid = pod.metadata.uid || createHash("md5").update(JSON.stringify([nodeName, origin, document])).digest("hex");
+  const uid =
+    pod.metadata.uid ||
+    createHash("md5")
+      .update(JSON.stringify([nodeName, origin, document]))
+      .digest("hex");
   pod.metadata = {
     ...pod.metadata,
     uid,
@@ -103,7 +109,8 @@ function ownProblems(pod: Pod): string[] {
   for (const { name, image } of everyContainerOf(pod)) if (!image) problems.push(`container ${JSON.stringify(name)} has no image`);
   if (pod.spec.serviceAccountName || pod.spec.serviceAccount) problems.push("spec.serviceAccountName: a static pod has no service account");
   for (const volume of pod.spec.volumes ?? []) {
-    if (volume.secret || volume.configMap || volume.persistentVolumeClaim) problems.push(`volume ${JSON.stringify(volume.name)}: a static pod cannot refer to objects of the API server`);
+    if (volume.secret || volume.configMap || volume.persistentVolumeClaim)
+      problems.push(`volume ${JSON.stringify(volume.name)}: a static pod cannot refer to objects of the API server`);
   }
   return problems;
 }

@@ -121,7 +121,9 @@ export function publishable(status: PodStatus, published: PodStatus, mayRun: boo
   const reason = status.phase === "Failed" ? "PodFailed" : "PodCompleted";
   if (!status.conditions) return status;
   const conditions = status.conditions.map((condition) =>
-    (condition.type === "Ready" || condition.type === "ContainersReady") && condition.status === "True" ? { ...condition, status: "False", reason, lastTransitionTime: timeOfMillis(now) } : condition,
+    (condition.type === "Ready" || condition.type === "ContainersReady") && condition.status === "True"
+      ? { ...condition, status: "False", reason, lastTransitionTime: timeOfMillis(now) }
+      : condition,
   );
   return { ...status, conditions };
 }

@@ -45,4 +45,7 @@ function sortedOut(containers: readonly { readonly name: string }[], statuses: r
 }
 
 const told = (unknown: readonly string[], unready: readonly string[], word: string): string =>
-  [...(unknown.length > 0 ? [`containers with unknown status: [${unknown.join(" ")}]`] : []), ...(unready.length > 0 ? [`containers with ${word} status: [${unready.join(" ")}]`] : [])].join(", ");
+  [
+    ...(unknown.length > 0 ? [`containers with unknown status: [${unknown.join(" ")}]`] : []),
+    ...(unready.length > 0 ? [`containers with ${word} status: [${unready.join(" ")}]`] : []),
+  ].join(", ");

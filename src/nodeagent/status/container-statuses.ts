@@ -44,7 +44,11 @@ function containerStatus(pod: Pod, container: Container, { runtimeName, observed
   const isDone = kind === "init" && found?.state === "exited" && found.exitCode === 0;
   const mayStart = kind === "ephemeral" ? !found : shouldStart(pod, found);
   if (reason && !isDone && mayStart) {
-    status = { ...status, ...(status.state.terminated && { lastState: status.state }), state: { waiting: { reason: reason.reason, ...(reason.message && { message: reason.message }) } } };
+    status = {
+      ...status,
+      ...(status.state.terminated && { lastState: status.state }),
+      state: { waiting: { reason: reason.reason, ...(reason.message && { message: reason.message }) } },
+    };
   }
   return status;
 }

@@ -48,7 +48,7 @@ export function statusWriter({ client, clock, log, signal }: StatusWriterOptions
   };
 
   async function run(line: Line): Promise<void> {
-    for (let failures = 0; line.wanted && !signal.aborted; ) {
+    for (let failures = 0; line.wanted && !signal.aborted;) {
       const status = line.wanted;
       const patch = statusPatch(line.pod, line.written ?? line.pod.status ?? {}, status);
       try {
@@ -119,5 +119,8 @@ export function statusPatch(pod: Pod, from: PodStatus, to: PodStatus): object | 
 
 const conditionOf = (status: PodStatus, type: string): PodCondition | undefined => status.conditions?.find((condition) => condition.type === type);
 /** Merged by key, a reason or message that is gone must be said to be gone. */
-const missing = (from: PodCondition | undefined, to: PodCondition): object => ({ ...(from?.reason && !to.reason && { reason: null }), ...(from?.message && !to.message && { message: null }) });
+const missing = (from: PodCondition | undefined, to: PodCondition): object => ({
+  ...(from?.reason && !to.reason && { reason: null }),
+  ...(from?.message && !to.message && { message: null }),
+});
 const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(sorted(a ?? null)) === JSON.stringify(sorted(b ?? null));

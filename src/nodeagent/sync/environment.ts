@@ -46,7 +46,7 @@ async function addAll(found: Map<string, string>, pod: Pod, source: EnvFrom, { o
     if (reference.optional) return;
     throw new ConfigTrouble(`${isSecret ? "secret" : "configmap"} ${JSON.stringify(name)} not found`);
   }
-  const data = isSecret ? decoded(object.data) : (object.data as Readonly<Record<string, string>> | undefined);
+  const data = isSecret ? decoded(object.data) : object.data;
   const skipped: string[] = [];
   for (const [key, value] of Object.entries(data ?? {})) {
     const variable = (source.prefix ?? "") + key;
@@ -91,5 +91,7 @@ function configured(value: () => string): string {
 /** Secret values are bytes; in an environment they are text. */
 function decoded(data: Readonly<Record<string, unknown>> | null | undefined): Record<string, string> | undefined {
   if (!data) return undefined;
-  return Object.fromEntries(Object.entries(data).map(([key, value]) => [key, typeof value === "string" ? Buffer.from(value, "base64").toString() : Buffer.from((value ?? []) as Uint8Array).toString()]));
+  return Object.fromEntries(
+    Object.entries(data).map(([key, value]) => [key, typeof value === "string" ? Buffer.from(value, "base64").toString() : Buffer.from((value ?? []) as Uint8Array).toString()]),
+  );
 }

@@ -25,7 +25,8 @@ export async function containerMounts(context: SyncContext, pod: Pod, container:
     const readOnly = wanted.readOnly === true || volume.readOnly === true;
     const path = wanted.subPathExpr ? expanded(wanted.subPathExpr, facts.environment) : (wanted.subPath ?? "");
     if (path !== "") refuseUnsafe(path);
-    const hostPath = path === "" ? volume.hostPath : await context.volumes.subPath(pod, volume, { container: container.name, index, volumeName: wanted.name, path, readOnly }, signal);
+    const hostPath =
+      path === "" ? volume.hostPath : await context.volumes.subPath(pod, volume, { container: container.name, index, volumeName: wanted.name, path, readOnly }, signal);
     mounts.push({
       containerPath: posix.isAbsolute(wanted.mountPath) ? wanted.mountPath : posix.join("/", wanted.mountPath),
       hostPath,

@@ -29,7 +29,14 @@ export interface StartFacts {
 
 export type StartOutcome = { readonly started: true; readonly containerId: string } | ({ readonly started: false; readonly againMilliseconds?: number } & StartTrouble);
 
-export async function startContainer(context: SyncContext, pod: Pod, container: Container | EphemeralContainer, facts: StartFacts, memory: PodMemory, signal: AbortSignal): Promise<StartOutcome> {
+export async function startContainer(
+  context: SyncContext,
+  pod: Pod,
+  container: Container | EphemeralContainer,
+  facts: StartFacts,
+  memory: PodMemory,
+  signal: AbortSignal,
+): Promise<StartOutcome> {
   const { runtime, events } = context;
   const tell = (type: "Normal" | "Warning", reason: string, message: string): void => events.event(referenceTo(pod, container.name), type, reason, message);
   const failed = (reason: string, message: string): StartOutcome => {
@@ -48,7 +55,8 @@ export async function startContainer(context: SyncContext, pod: Pod, container: 
   const target = "targetContainerName" in container && container.targetContainerName ? latest(facts.observed, container.targetContainerName) : undefined;
   let config;
   try {
-    if ("targetContainerName" in container && container.targetContainerName && !target) throw new ConfigTrouble(`unable to find target container ${JSON.stringify(container.targetContainerName)}`);
+    if ("targetContainerName" in container && container.targetContainerName && !target)
+      throw new ConfigTrouble(`unable to find target container ${JSON.stringify(container.targetContainerName)}`);
     const root = rootProblem(pod, container, user);
     if (root !== undefined) throw new ConfigTrouble(root);
     const variables = await environment(pod, container, {

@@ -17,11 +17,23 @@ const leastSeconds = 2;
 
 /** The seconds a container has that a probe or a change ends, not the whole pod. */
 export function graceFor(pod: Pod, container: Container | undefined, reason: StopReason): number {
-  const own = reason === "LivenessProbe" ? container?.livenessProbe?.terminationGracePeriodSeconds : reason === "StartupProbe" ? container?.startupProbe?.terminationGracePeriodSeconds : undefined;
+  const own =
+    reason === "LivenessProbe"
+      ? container?.livenessProbe?.terminationGracePeriodSeconds
+      : reason === "StartupProbe"
+        ? container?.startupProbe?.terminationGracePeriodSeconds
+        : undefined;
   return own === undefined ? graceOf(pod) : Math.max(1, Number(own));
 }
 
-export async function stopContainer(context: SyncContext, pod: Pod, observed: ObservedPod, { container, graceSeconds, message }: ContainerEnd, memory: PodMemory, signal: AbortSignal): Promise<void> {
+export async function stopContainer(
+  context: SyncContext,
+  pod: Pod,
+  observed: ObservedPod,
+  { container, graceSeconds, message }: ContainerEnd,
+  memory: PodMemory,
+  signal: AbortSignal,
+): Promise<void> {
   const definition = everyContainerOf(pod).find(({ name }) => name === container.name);
   const deadline = context.clock.now() + graceSeconds * 1000;
   const preStop = definition?.lifecycle?.preStop ?? container.marks.preStop;

@@ -38,7 +38,8 @@ export async function syncPod(context: SyncContext, pod: Pod, observed: Observed
     throw new SyncTrouble(`network is not ready: ${network}`);
   }
 
-  if (todo.newSandbox && observed.sandboxes.length > 0) context.events.event(referenceTo(pod), "Normal", "SandboxChanged", "Pod sandbox changed, it will be killed and re-created.");
+  if (todo.newSandbox && observed.sandboxes.length > 0)
+    context.events.event(referenceTo(pod), "Normal", "SandboxChanged", "Pod sandbox changed, it will be killed and re-created.");
   if (todo.stopPod) {
     await stopPod(context, pod, observed, graceOf(pod), memory, signal);
     if (todo.newSandbox) await forgetInits(context, pod, observed, signal);
@@ -65,7 +66,15 @@ export async function syncPod(context: SyncContext, pod: Pod, observed: Observed
   const dns = podDns(pod, { ...context.settings, host: context.settings.hostDns() });
   if (todo.newSandbox) for (const { reason, message } of dns.warnings) context.events.event(referenceTo(pod), "Warning", reason, message);
   const attempt = todo.newSandbox?.attempt ?? observed.sandboxes[0]?.attempt ?? 0;
-  const sandbox = sandboxConfig(pod, { dialect: context.dialect, attempt, clusterDomain: context.settings.clusterDomain, dns: dns.config, cgroupParent, cpu: context.settings.cpu, logFolder: context.settings.logFolder });
+  const sandbox = sandboxConfig(pod, {
+    dialect: context.dialect,
+    attempt,
+    clusterDomain: context.settings.clusterDomain,
+    dns: dns.config,
+    cgroupParent,
+    cpu: context.settings.cpu,
+    logFolder: context.settings.logFolder,
+  });
 
   let sandboxId = todo.sandboxId ?? "";
   let podIps = podIpsOf(observed);
@@ -82,7 +91,12 @@ const isIdle = ({ stopPod: stopping, newSandbox: making, stop, startInit, start,
 
 const nameParts = (pod: Pod) => ({ uid: uidOf(pod), name: nameOf(pod), namespace: namespaceOf(pod) });
 
-async function newSandbox(context: SyncContext, pod: Pod, config: Parameters<SyncContext["runtime"]["runPodSandbox"]>[0], signal: AbortSignal): Promise<{ readonly sandboxId: string; readonly podIps: readonly string[] }> {
+async function newSandbox(
+  context: SyncContext,
+  pod: Pod,
+  config: Parameters<SyncContext["runtime"]["runPodSandbox"]>[0],
+  signal: AbortSignal,
+): Promise<{ readonly sandboxId: string; readonly podIps: readonly string[] }> {
   try {
     await context.files.prepareLogs(logFolderOf(pod, context.settings.logFolder));
     const handler = pod.spec.runtimeClassName ? await context.runtimeHandler(pod.spec.runtimeClassName) : "";
@@ -98,7 +112,13 @@ async function newSandbox(context: SyncContext, pod: Pod, config: Parameters<Syn
 }
 
 /** Which of the containers may start now, and how long the others must wait. */
-function dueNow(context: SyncContext, pod: Pod, observed: ObservedPod, wanted: readonly Container[], memory: PodMemory): { readonly due: readonly Container[]; readonly againMilliseconds?: number } {
+function dueNow(
+  context: SyncContext,
+  pod: Pod,
+  observed: ObservedPod,
+  wanted: readonly Container[],
+  memory: PodMemory,
+): { readonly due: readonly Container[]; readonly againMilliseconds?: number } {
   const due: Container[] = [];
   let again: number | undefined;
   for (const container of wanted) {

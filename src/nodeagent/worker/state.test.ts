@@ -19,7 +19,12 @@ const moves: [name: string, from: WorkerState, event: WorkerEvent, to: WorkerSta
   ["a changed pod goes on with its new form", { at: "syncing", pod }, update(newer), { at: "syncing", pod: newer }],
   ["a deleted pod starts to stop", { at: "syncing", pod }, update(deleted(7)), stopping(7, deleted(7))],
   ["a pod told to stop stops", { at: "syncing", pod }, stop(20), stopping(20)],
-  ["without a word about grace the pod's own holds", { at: "syncing", pod: podWith({}, { terminationGracePeriodSeconds: 4 }) }, stop(), stopping(4, podWith({}, { terminationGracePeriodSeconds: 4 }))],
+  [
+    "without a word about grace the pod's own holds",
+    { at: "syncing", pod: podWith({}, { terminationGracePeriodSeconds: 4 }) },
+    stop(),
+    stopping(4, podWith({}, { terminationGracePeriodSeconds: 4 })),
+  ],
   ["the reason of an eviction is kept", { at: "syncing", pod }, stop(2, evicted), stopping(2, pod, evicted)],
   ["a shorter grace period wins", stopping(30), stop(5), stopping(5)],
   ["a longer grace period is ignored", stopping(5), stop(30), stopping(5)],

@@ -37,7 +37,7 @@ test("one action at a time, and many wakes collapse into one more", async () => 
 test("a stop aborts the sync under way and the pod is stopped", async () => {
   const { clock, seen, made } = harness(async (state, signal) => {
     if (state.at === "syncing") await clock.sleep(60_000, signal);
-    return state.at === "terminating" ? { then: { type: "stopped" } } : {};
+    return state.at === "terminating" ? { next: { type: "stopped" } } : {};
   });
   made.wake();
   await settled();

@@ -6,7 +6,7 @@ import { type WorkerEvent, type WorkerState, next } from "./state.ts";
 /** What an action leaves to be done: look again after so many milliseconds, or what comes of it. */
 export interface Done {
   readonly againMilliseconds?: number;
-  readonly then?: WorkerEvent;
+  readonly next?: WorkerEvent;
 }
 
 export interface WorkerOptions {
@@ -74,7 +74,7 @@ export function worker(begin: WorkerState, { clock, log, act, moved }: WorkerOpt
         const done = await act(state, signal);
         failures = 0;
         if (done.againMilliseconds !== undefined) wakeAfter(done.againMilliseconds);
-        if (done.then) send(done.then);
+        if (done.next) send(done.next);
       } catch (error) {
         if (closed || signal.aborted) continue;
         failures++;
