@@ -118,17 +118,22 @@ function sizeOf(parts: readonly Uint8Array[]): number {
   return size;
 }
 
-/** The parts joined to pieces of a good size for the network; one that is large already is passed on as it is. */
+/** Pieces of a good size for the network: small parts are joined, large ones cut without a copy. */
 function* pieces(parts: readonly Uint8Array[]): Generator<Uint8Array> {
-  let from = 0;
+  let small: Uint8Array[] = [];
   let size = 0;
-  for (let at = 0; at < parts.length; at++) {
-    size += parts[at]!.length;
-    if (size < pieceBytes && at < parts.length - 1) continue;
-    yield at === from ? parts[at]! : Buffer.concat(parts.slice(from, at + 1), size);
-    from = at + 1;
+  for (const part of parts) {
+    if (part.length < pieceBytes) {
+      small.push(part);
+      size += part.length;
+      if (size < pieceBytes) continue;
+    }
+    if (small.length > 0) yield small.length === 1 ? small[0]! : Buffer.concat(small, size);
+    small = [];
     size = 0;
+    if (part.length >= pieceBytes) for (let at = 0; at < part.length; at += pieceBytes) yield part.subarray(at, at + pieceBytes);
   }
+  if (small.length > 0) yield small.length === 1 ? small[0]! : Buffer.concat(small, size);
 }
 
 async function writePlain(parts: readonly Uint8Array[], sink: Sink): Promise<void> {
