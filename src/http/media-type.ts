@@ -12,7 +12,7 @@ export function parseMediaType(text: string): MediaType | undefined {
   const [essence = "", ...rest] = splitOutsideQuotes(text, ";");
   const match = /^\s*([!#$%&'*+.^_`|~0-9A-Za-z-]+)\/([!#$%&'*+.^_`|~0-9A-Za-z-]+)\s*$/.exec(essence);
   if (!match) return undefined;
-  const parameters: Record<string, string> = {};
+  const parameters = Object.create(null) as Record<string, string>;
   let quality = 1;
   for (const part of rest) {
     const cut = part.indexOf("=");
@@ -30,17 +30,22 @@ export function parseMediaType(text: string): MediaType | undefined {
 
 const accepted = new Map<string, readonly MediaType[]>();
 
-/** The clauses of an Accept header, most wanted first, otherwise in order. Clauses that cannot be read are passed over. */
+// Clients send few different ones, again and again; long ones are not worth keeping.
+const mostRemembered = 1000;
+const longestRemembered = 1024;
+
+/** The clauses of an Accept header, most wanted first, otherwise in order. Clauses that cannot be read, or that refuse (q=0), are left out. */
 export function parseAccept(text: string): readonly MediaType[] {
   const known = accepted.get(text);
   if (known) return known;
   const clauses = splitOutsideQuotes(text, ",")
     .map(parseMediaType)
-    .filter((clause) => clause !== undefined)
+    .filter((clause) => clause !== undefined && clause.quality > 0)
     .map((clause, position) => ({ clause, position }))
     .sort((a, b) => b.clause.quality - a.clause.quality || a.position - b.position)
     .map(({ clause }) => clause);
-  if (accepted.size > 1000) accepted.clear();
+  if (text.length > longestRemembered) return clauses;
+  if (accepted.size >= mostRemembered) accepted.clear();
   accepted.set(text, clauses);
   return clauses;
 }

@@ -1,0 +1,38 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { parseQuery } from "./query.ts";
+
+const cases: [name: string, search: string, values: Record<string, string[]>][] = [
+  ["nothing gives nothing", "", {}],
+  ["separators alone give nothing", "&&", {}],
+  ["a name and a value", "limit=5", { limit: ["5"] }],
+  ["a name alone has an empty value", "watch", { watch: [""] }],
+  ["an equals sign alone has an empty value", "watch=", { watch: [""] }],
+  ["a value may hold equals signs", "fieldSelector=a=b,c==d", { fieldSelector: ["a=b,c==d"] }],
+  ["repeated names keep their order", "dryRun=All&x=1&dryRun=None", { dryRun: ["All", "None"], x: ["1"] }],
+  ["escapes and plus signs are undone", "label%53elector=a%3Db+c%2Bd", { labelSelector: ["a=b c+d"] }],
+  ["letters of every script", "name=%E4%BD%A0", { name: ["你"] }],
+  ["a bad escape stays as it was written", "name=%zz&other=%E4%BD", { name: ["%zz"], other: ["%E4%BD"] }],
+  ["a broken escape does not lose its plus signs", "name=a+b%", { name: ["a b%"] }],
+  ["a name that every object has is a name like others", "__proto__=1&constructor=2", { ["__proto__"]: ["1"], constructor: ["2"] }],
+  ["an empty name is a name", "=1", { "": ["1"] }],
+];
+for (const [name, search, values] of cases) {
+  test(`a query: ${name}`, () => {
+    const query = parseQuery(search);
+    assert.deepEqual(Object.fromEntries([...query.names()].map((key) => [key, query.all(key)])), values);
+    for (const [key, all] of Object.entries(values)) {
+      assert.equal(query.get(key), all[0]);
+      assert.equal(query.has(key), true);
+    }
+  });
+}
+
+test("a parameter that was not given is absent, not empty", () => {
+  for (const query of [parseQuery(""), parseQuery("a=1")]) {
+    assert.equal(query.get("b"), undefined);
+    assert.deepEqual(query.all("b"), []);
+    assert.equal(query.has("b"), false);
+    assert.equal(query.has("toString"), false);
+  }
+});
