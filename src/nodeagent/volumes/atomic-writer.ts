@@ -1,0 +1,108 @@
+// Files that change all at once: the data lives in a folder of its own, which one symbolic link names, and renaming that link is the change.
+//
+//   volume/a            -> ..data/a
+//   volume/..data       -> ..2024_01_02_03_04_05.123
+//   volume/..2024_…123/a
+import { randomInt } from "node:crypto";
+import { chmod, chown, lstat, mkdir, readFile, readdir, readlink, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import { dirname, join, posix } from "node:path";
+
+export interface FileContent {
+  readonly bytes: Uint8Array;
+  readonly mode: number;
+  /** Who the file is given to, when not to us. */
+  readonly user?: number;
+}
+
+export type Payload = ReadonlyMap<string, FileContent>;
+
+const dataLink = "..data";
+const freshLink = "..data_tmp";
+
+/** Brings a folder to hold just these files; gives whether anything changed. The group, where given, gets to read everything. */
+export async function writeAtomically(folder: string, payload: Payload, now: number, group?: number): Promise<boolean> {
+  for (const path of payload.keys()) checkPath(path);
+  const current = await readlink(join(folder, dataLink)).catch(() => undefined);
+  if (current !== undefined && (await isUpToDate(join(folder, current), payload))) {
+    await linkNames(folder, payload);
+    return false;
+  }
+  const fresh = await freshFolder(folder, now);
+  try {
+    await chmod(join(folder, fresh), 0o755);
+    for (const [path, content] of payload) await put(join(folder, fresh), path, content, group);
+    if (group !== undefined) await giveFolder(join(folder, fresh), group);
+    await rm(join(folder, freshLink), { force: true });
+    await symlink(fresh, join(folder, freshLink));
+    await rename(join(folder, freshLink), join(folder, dataLink));
+  } catch (error) {
+    await rm(join(folder, fresh), { recursive: true, force: true });
+    throw error;
+  }
+  await linkNames(folder, payload);
+  for (const name of await readdir(folder)) {
+    if (name.startsWith("..") && name !== dataLink && name !== fresh) await rm(join(folder, name), { recursive: true, force: true });
+  }
+  return true;
+}
+
+function checkPath(path: string): void {
+  const parts = path.split("/");
+  if (path === "" || posix.isAbsolute(path) || parts.includes("..") || parts[0]!.startsWith(".."))
+    throw new Error(`invalid path: ${JSON.stringify(path)} must be relative and not begin with or contain '..'`);
+}
+
+async function freshFolder(folder: string, now: number): Promise<string> {
+  const stamp = new Date(now).toISOString().slice(0, 19).replaceAll(/[-:T]/g, "_");
+  for (;;) {
+    const name = `..${stamp}.${randomInt(1_000_000_000)}`;
+    try {
+      await mkdir(join(folder, name), { mode: 0o755 });
+      return name;
+    } catch (error) {
+      if ((error as { code?: string }).code !== "EEXIST") throw error;
+    }
+  }
+}
+
+async function put(root: string, path: string, { bytes, mode, user }: FileContent, group: number | undefined): Promise<void> {
+  const file = join(root, path);
+  await mkdir(dirname(file), { recursive: true, mode: 0o755 });
+  if (group !== undefined) for (let at = dirname(file); at !== root; at = dirname(at)) await giveFolder(at, group);
+  await writeFile(file, bytes, { mode });
+  if (user !== undefined || group !== undefined) await chown(file, user ?? (await lstat(file)).uid, group ?? (await lstat(file)).gid);
+  // After the change of owner, which takes bits away; and because of the process's own mask.
+  await chmod(file, group === undefined ? mode : mode | 0o440);
+}
+
+/** What is made in the folder later belongs to the group too. */
+export async function giveFolder(folder: string, group: number): Promise<void> {
+  const { uid, mode } = await lstat(folder);
+  await chown(folder, uid, group);
+  await chmod(folder, (mode & 0o7777) | 0o2550);
+}
+
+async function isUpToDate(folder: string, payload: Payload): Promise<boolean> {
+  const held = await filesBelow(folder);
+  if (held.length !== payload.size) return false;
+  for (const path of held) {
+    const wanted = payload.get(path);
+    if (!wanted) return false;
+    const bytes = await readFile(join(folder, path));
+    if (!bytes.equals(wanted.bytes)) return false;
+  }
+  return true;
+}
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true, recursive: true });
+  return entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
+}
+
+/** Every first part of a path is a link into the data; links whose data is gone go too. */
+async function linkNames(folder: string, payload: Payload): Promise<void> {
+  const wanted = new Set([...payload.keys()].map((path) => path.split("/", 1)[0]!));
+  const held = (await readdir(folder)).filter((name) => !name.startsWith(".."));
+  for (const name of wanted) if (!held.includes(name)) await symlink(join(dataLink, name), join(folder, name));
+  for (const name of held) if (!wanted.has(name)) await unlink(join(folder, name));
+}

@@ -1,0 +1,51 @@
+// From a claim to the volume that it is bound to, with the checks that keep a pod from another's data.
+import { PersistentVolume, PersistentVolumeClaim, type Pod } from "#api";
+import { ApiError } from "#base";
+import type { ApiClient, ResourceKind } from "#client";
+import { wantsNode } from "../node/affinity.ts";
+import { namespaceOf, uidOf } from "../pod.ts";
+import type { NodeFacts } from "../seams.ts";
+
+const claims: ResourceKind<typeof PersistentVolumeClaim> = { schema: PersistentVolumeClaim, plural: "persistentvolumeclaims", namespaced: true };
+const volumes: ResourceKind<typeof PersistentVolume> = { schema: PersistentVolume, plural: "persistentvolumes", namespaced: false };
+
+/** The volume behind a claim of the pod's namespace. Throws while it is not bound, or must not be used here. */
+export async function boundVolume(
+  client: ApiClient | undefined,
+  node: Pick<NodeFacts, "name" | "labels">,
+  pod: Pod,
+  claimName: string,
+  isForPod: boolean,
+): Promise<PersistentVolume> {
+  if (!client) throw new Error("claims need an API server");
+  const namespace = namespaceOf(pod);
+  const claim = await client
+    .of(claims)
+    .get(claimName, { namespace })
+    .catch((error: unknown) => {
+      throw new Error(`error processing PVC ${namespace}/${claimName}: failed to fetch PVC from API server: ${(error as Error).message}`, { cause: error });
+    });
+  if (isForPod && !claim.metadata.ownerReferences?.some(({ uid, controller }) => uid === uidOf(pod) && controller)) {
+    throw new Error(`PVC ${namespace}/${claimName} was not created for the pod (pod is not owner)`);
+  }
+  if (claim.metadata.deletionTimestamp) throw new Error(`error processing PVC ${namespace}/${claimName}: PVC is being deleted`);
+  const name = claim.spec?.volumeName;
+  if (claim.status?.phase !== "Bound" || !name) throw new Error(`error processing PVC ${namespace}/${claimName}: PVC is not bound`);
+  const volume = await client
+    .of(volumes)
+    .get(name)
+    .catch((error: unknown) => {
+      throw new Error(
+        `error processing PVC ${namespace}/${claimName}: ${error instanceof ApiError && error.code === 404 ? `persistentvolume ${JSON.stringify(name)} not found` : (error as Error).message}`,
+        { cause: error },
+      );
+    });
+  if (volume.spec?.claimRef?.uid !== claim.metadata.uid) throw new Error(`error processing PVC ${namespace}/${claimName}: PV ${name} is bound to another claim`);
+  const required = volume.spec?.nodeAffinity?.required;
+  if (required) {
+    const asking = { spec: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } } } as unknown as Pod;
+    if (!wantsNode(asking, { name: node.name, labels: node.labels() })) throw new Error(`PersistentVolume ${name} is not for this node: its node affinity does not match`);
+  }
+  if (volume.spec?.volumeMode === "Block") throw new Error(`PersistentVolume ${name} is a block device, which this agent cannot give to containers yet`);
+  return volume;
+}

@@ -1,0 +1,55 @@
+// Takes a pod's volumes away: first unmounts, then removes only what the agent itself made, and never through a mount.
+import { lstat, readdir, rmdir, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import type { Mounter } from "./mounter.ts";
+
+/** Kinds of volumes whose files are ours or the pod's alone. Of all others only the empty mount point is removed. */
+export const ownedKinds = ["empty-dir", "configmap", "secret", "projected", "downward-api"] as const;
+
+/** Clears `volumes` and `volume-subpaths` in the pod's folder. Throws while something cannot be unmounted. */
+export async function clearAway(mounter: Mounter, podFolder: string): Promise<void> {
+  const volumes = join(podFolder, "volumes");
+  const subPaths = join(podFolder, "volume-subpaths");
+  for (const folder of [subPaths, volumes]) {
+    const points = await mounter.below(folder);
+    for (const point of points.toReversed()) await mounter.unmount(point);
+    const left = await mounter.below(folder);
+    if (left.length > 0) throw new Error(`${left[0]} is still mounted`);
+  }
+  await removeEmpty(subPaths);
+  for (const kind of await namesIn(volumes)) {
+    const isOwned = ownedKinds.some((owned) => kind.endsWith(`~${owned}`));
+    for (const name of await namesIn(join(volumes, kind))) {
+      const folder = join(volumes, kind, name);
+      if (isOwned) await removeOnDevice(folder, (await lstat(folder)).dev);
+      else await rmdir(folder);
+    }
+    await rmdir(join(volumes, kind));
+  }
+}
+
+const namesIn = async (folder: string): Promise<string[]> => await readdir(folder).catch(() => []);
+
+async function removeOnDevice(path: string, device: number): Promise<void> {
+  const found = await lstat(path);
+  if (found.dev !== device) throw new Error(`${path} is on another file system`);
+  if (!found.isDirectory()) {
+    await unlink(path);
+    return;
+  }
+  for (const name of await readdir(path)) await removeOnDevice(join(path, name), device);
+  await rmdir(path);
+}
+
+/** Folders and empty files, the targets of bind mounts; anything with something in it is an error. */
+async function removeEmpty(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await removeEmpty(path);
+    else if (entry.isFile() && (await lstat(path)).size === 0) await unlink(path);
+    else throw new Error(`${path} was not made by the agent`);
+  }
+  await rmdir(folder).catch((error: unknown) => {
+    if ((error as { code?: string }).code !== "ENOENT") throw error;
+  });
+}

@@ -1,0 +1,52 @@
+// Mounting and unmounting, through the system's own programs, and what is mounted where, from the kernel's own list.
+import { execFile } from "node:child_process";
+import { mkdir, readFile } from "node:fs/promises";
+import { promisify } from "node:util";
+
+export interface Mounter {
+  tmpfs(target: string, options: { readonly sizeBytes?: number; readonly mode: string }): Promise<void>;
+  hugetlbfs(target: string, pageSize: string): Promise<void>;
+  /** The source may be a path below /proc that stands for an open file. */
+  bind(source: string, target: string): Promise<void>;
+  network(type: string, source: string, target: string, options: readonly string[]): Promise<void>;
+  unmount(target: string): Promise<void>;
+  /** Mount points at or below a path, in the order in which they were mounted. */
+  below(path: string): Promise<readonly string[]>;
+}
+
+const run = promisify(execFile);
+const timeLimitMilliseconds = 120_000;
+
+/** Needs the rights of root. */
+export function systemMounter(program = "mount"): Mounter {
+  const call = async (command: string, ...args: readonly string[]): Promise<void> => {
+    try {
+      await run(command, [...args], { timeout: timeLimitMilliseconds, env: { ...process.env, LC_ALL: "C" } });
+    } catch (error) {
+      const { stderr, message } = error as { stderr?: string; message: string };
+      throw new Error(`${command} ${args.join(" ")}: ${stderr?.trim() || message}`, { cause: error });
+    }
+  };
+  const mount = async (target: string, ...args: readonly string[]): Promise<void> => {
+    await mkdir(target, { recursive: true, mode: 0o750 });
+    await call(program, ...args, target);
+  };
+  return {
+    tmpfs: (target, { sizeBytes, mode }) => mount(target, "-t", "tmpfs", "-o", `mode=${mode}${sizeBytes === undefined ? "" : `,size=${sizeBytes}`}`, "tmpfs"),
+    hugetlbfs: (target, pageSize) => mount(target, "-t", "hugetlbfs", "-o", `pagesize=${pageSize}`, "nodev"),
+    bind: (source, target) => call(program, "--no-canonicalize", "-o", "bind", source, target),
+    network: (type, source, target, options) => mount(target, "-t", type, ...(options.length > 0 ? ["-o", options.join(",")] : []), source),
+    unmount: (target) => call("umount", "--no-canonicalize", target),
+    below: async (path) => mountPointsBelow(await readFile("/proc/self/mountinfo", "utf8"), path),
+  };
+}
+
+export function mountPointsBelow(mountinfo: string, path: string): string[] {
+  return mountinfo
+    .split("\n")
+    .map((line) => unescaped(line.split(" ")[4] ?? ""))
+    .filter((point) => point === path || point.startsWith(`${path}/`));
+}
+
+/** Blanks and the like are written as three octal digits. */
+const unescaped = (text: string): string => text.replaceAll(/\\([0-7]{3})/g, (_, digits: string) => String.fromCodePoint(Number.parseInt(digits, 8)));

@@ -1,0 +1,71 @@
+// Tokens of service accounts for pods: asked for when needed, kept, and asked for anew when four fifths of their life are over.
+import type { Pod } from "#api";
+import { ApiError, type Clock, type Log, millisOfTime } from "#base";
+import type { ApiClient } from "#client";
+import { apiVersionOf } from "#dialect";
+import { nameOf, namespaceOf, uidOf } from "../pod.ts";
+
+export interface PodTokens {
+  get(pod: Pod, audience: string, expirationSeconds: number): Promise<string>;
+  forget(podUid: string): void;
+}
+
+interface Held {
+  readonly token: string;
+  readonly from: number;
+  readonly until: number;
+}
+
+const oldestMilliseconds = 24 * 3_600_000;
+const jitterMilliseconds = 10_000;
+
+export function podTokens({ client, clock, log }: { readonly client: ApiClient | undefined; readonly clock: Clock; readonly log: Log }): PodTokens {
+  const held = new Map<string, Map<string, Held>>();
+  return {
+    get: async (pod, audience, expirationSeconds) => {
+      const ofPod = held.get(uidOf(pod)) ?? new Map<string, Held>();
+      held.set(uidOf(pod), ofPod);
+      const key = JSON.stringify([audience, expirationSeconds, pod.spec.serviceAccountName]);
+      const old = ofPod.get(key);
+      if (old && !isTired(old, clock.now())) return old.token;
+      try {
+        const fresh = await ask(pod, audience, expirationSeconds);
+        ofPod.set(key, fresh);
+        return fresh.token;
+      } catch (error) {
+        if (!old || clock.now() >= old.until) throw error;
+        log.warn("a token could not be renewed; the old one is good for a while", { pod: `${namespaceOf(pod)}/${nameOf(pod)}`, error: (error as Error).message });
+        return old.token;
+      }
+    },
+    forget: (uid) => void held.delete(uid),
+  };
+
+  async function ask(pod: Pod, audience: string, expirationSeconds: number): Promise<Held> {
+    if (!client) throw new Error("cannot use TokenManager when the agent is in standalone mode");
+    const account = pod.spec.serviceAccountName || "default";
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespaceOf(pod))}/serviceaccounts/${encodeURIComponent(account)}/token`;
+    const from = clock.now();
+    const request = {
+      kind: "TokenRequest",
+      apiVersion: apiVersionOf(client.dialect, { group: "authentication", branded: true, version: "v1" }),
+      metadata: { namespace: namespaceOf(pod) },
+      spec: {
+        audiences: audience ? [audience] : [],
+        expirationSeconds,
+        boundObjectRef: { kind: "Pod", apiVersion: "v1", name: nameOf(pod), uid: uidOf(pod) },
+      },
+    };
+    try {
+      const { status } = (await client.request("POST", path, request)) as { status: { token: string; expirationTimestamp: string } };
+      return { token: status.token, from, until: millisOfTime(status.expirationTimestamp) };
+    } catch (error) {
+      if (error instanceof ApiError) throw new Error(`failed to fetch token: ${error.message}`, { cause: error });
+      throw error;
+    }
+  }
+}
+
+function isTired({ from, until }: Held, now: number): boolean {
+  return now - from > oldestMilliseconds || now >= until - (until - from) / 5 - Math.random() * Math.min(jitterMilliseconds, (until - from) / 100);
+}

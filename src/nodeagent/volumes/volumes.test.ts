@@ -1,0 +1,380 @@
+import assert from "node:assert/strict";
+import { lstat, mkdir, mkdtemp, readFile, readdir, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import type { Pod } from "#api";
+import { silentLog, virtualClock } from "#base";
+import { dialects } from "#dialect";
+import { fakeApi } from "../fake-api.fixture.ts";
+import { VolumeTrouble } from "../seams.ts";
+import { fakeMounter } from "./fake-mounter.fixture.ts";
+import { referencedObjects } from "./referenced-objects.ts";
+import { podVolumes } from "./volumes.ts";
+
+type Spec = Record<string, unknown>;
+const podWith = (volume: object, spec: Spec = {}, metadata: object = {}): Pod =>
+  ({
+    metadata: { name: "p", namespace: "ns", uid: "u1", labels: { a: "one" }, ...metadata },
+    spec: { volumes: [{ name: "v", ...volume }], containers: [{ name: "c", volumeMounts: [{ name: "v", mountPath: "/v" }] }], ...spec },
+  }) as unknown as Pod;
+
+async function setUp(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), "volumes-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const clock = virtualClock(Date.UTC(2024, 0, 1));
+  const api = fakeApi();
+  const mounter = fakeMounter();
+  const events: string[] = [];
+  const changed: string[] = [];
+  const objects = referencedObjects({ client: api.client, clock, log: silentLog, strategy: "Watch", onChange: (uids) => void changed.push(...uids) });
+  t.after(() => objects.close());
+  const volumes = podVolumes({
+    dialect: dialects.orch,
+    client: api.client,
+    clock,
+    log: silentLog,
+    events: { event: (_, __, reason, message) => void events.push(`${reason}: ${message}`) },
+    objects,
+    node: { name: "n1", allocatable: () => ({ memory: "1Gi", cpu: "4" }), labels: () => ({ zone: "a" }) },
+    mounter,
+    podsFolder: join(folder, "pods"),
+  });
+  const put = (path: string, object: object): Promise<unknown> => api.client.request("POST", path, object);
+  const map = (name: string, data: object, more: object = {}): Promise<unknown> => put("/api/v1/namespaces/ns/configmaps", { metadata: { name, namespace: "ns" }, data, ...more });
+  const secret = (name: string, data: Record<string, string>): Promise<unknown> =>
+    put("/api/v1/namespaces/ns/secrets", {
+      metadata: { name, namespace: "ns" },
+      data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString("base64")])),
+    });
+  const mount = async (pod: Pod) => (await volumes.mount(pod, new AbortController().signal)).get("v")!;
+  const place = (kind: string, name = "v"): string => join(folder, "pods", "u1", "volumes", `${dialects.orch.data.labelDomain}~${kind}`, name);
+  /** What a container would see: path, mode, content. */
+  const seen = async (at: string): Promise<Record<string, string>> => {
+    const found: Record<string, string> = {};
+    for (const name of (await readdir(at, { recursive: true })).filter((path) => !path.startsWith(".."))) {
+      const { mode } = await stat(join(at, name));
+      if ((await stat(join(at, name))).isFile()) found[name] = `${(mode & 0o777).toString(8)} ${await readFile(join(at, name), "utf8")}`;
+      else
+        for (const below of await readdir(join(at, name)))
+          found[`${name}/${below}`] = `${((await stat(join(at, name, below))).mode & 0o777).toString(8)} ${await readFile(join(at, name, below), "utf8")}`;
+    }
+    return found;
+  };
+  return { folder, clock, api, mounter, events, changed, objects, volumes, map, secret, mount, place, seen };
+}
+
+test("a config map is a folder of links into its data", async (t) => {
+  const { map, mount, place, seen } = await setUp(t);
+  await map("m", { a: "1", b: "2" }, { binaryData: { c: Buffer.from("3").toString("base64") } });
+  assert.deepEqual(await mount(podWith({ configMap: { name: "m" } })), { hostPath: place("configmap"), readOnly: true, selinuxRelabel: true });
+  assert.deepEqual(await seen(place("configmap")), { a: "644 1", b: "644 2", c: "644 3" });
+  assert.equal(await readlink(join(place("configmap"), "a")), "..data/a");
+  assert.match(await readlink(join(place("configmap"), "..data")), /^\.\.2024_01_01_00_00_00\.\d+$/);
+});
+
+test("items choose keys, paths and modes", async (t) => {
+  const { map, mount, place, seen } = await setUp(t);
+  await map("m", { a: "1", b: "2" });
+  await mount(
+    podWith({
+      configMap: {
+        name: "m",
+        defaultMode: 0o400,
+        items: [
+          { key: "a", path: "deep/x", mode: 0o600 },
+          { key: "b", path: "y" },
+        ],
+      },
+    }),
+  );
+  assert.deepEqual(await seen(place("configmap")), { "deep/x": "600 1", y: "400 2" });
+});
+
+const missing: [name: string, volume: object, message: RegExp][] = [
+  ["a config map that is not there", { configMap: { name: "nope" } }, /MountVolume\.SetUp failed for volume "v" : configmap "nope" not found/],
+  ["a secret that is not there", { secret: { secretName: "nope" } }, /secret "nope" not found/],
+  ["a key that is not there", { configMap: { name: "m", items: [{ key: "nope", path: "x" }] } }, /configmap references non-existent config key: nope/],
+  ["a path that leads out", { configMap: { name: "m", items: [{ key: "a", path: "../x" }] } }, /must be relative/],
+  ["a kind that nobody here knows", { csi: { driver: "x" } }, /no way to mount a volume of kind csi/],
+  ["a claim that is not there", { persistentVolumeClaim: { claimName: "nope" } }, /error processing PVC ns\/nope/],
+];
+for (const [name, volume, message] of missing) {
+  test(`${name} is trouble and an event`, async (t) => {
+    const { map, mount, events } = await setUp(t);
+    await map("m", { a: "1" });
+    await assert.rejects(mount(podWith(volume)), (error) => error instanceof VolumeTrouble && message.test(error.message));
+    assert.match(events[0]!, /^FailedMount: /);
+  });
+}
+
+test("trouble is looked at again, at growing intervals, until it is gone", async (t) => {
+  const { map, mount, events, clock } = await setUp(t);
+  const pod = podWith({ configMap: { name: "m" } });
+  await assert.rejects(mount(pod));
+  await assert.rejects(mount(pod));
+  assert.equal(events.length, 1, "too early for another look");
+  await clock.advance(500);
+  await assert.rejects(mount(pod));
+  await clock.advance(500);
+  await assert.rejects(mount(pod));
+  assert.equal(events.length, 2);
+  await map("m", { a: "1" });
+  await clock.advance(500);
+  await mount(pod);
+});
+
+test("what is optional may be missing", async (t) => {
+  const { map, mount, place } = await setUp(t);
+  await mount(podWith({ secret: { secretName: "nope", optional: true } }));
+  assert.deepEqual(
+    (await readdir(place("secret"))).filter((name) => !name.startsWith("..")),
+    [],
+  );
+  await map("m", { a: "1" });
+  await mount(podWith({ configMap: { name: "m", optional: true, items: [{ key: "nope", path: "x" }] } }, {}, { uid: "u2" }));
+});
+
+test("secrets, downward values and projections live in memory", async (t) => {
+  const { map, secret, mount, mounter, place, seen } = await setUp(t);
+  await map("m", { a: "A", same: "from the map" });
+  await secret("s", { s: "S", same: "from the secret" });
+  const sources = [
+    { configMap: { name: "m" } },
+    {
+      secret: {
+        name: "s",
+        items: [
+          { key: "s", path: "s", mode: 0o400 },
+          { key: "same", path: "same" },
+        ],
+      },
+    },
+    {
+      downwardAPI: {
+        items: [
+          { path: "n", fieldRef: { fieldPath: "metadata.name" } },
+          { path: "labels", fieldRef: { fieldPath: "metadata.labels" } },
+          { path: "cpu", resourceFieldRef: { containerName: "c", resource: "limits.cpu", divisor: "1m" } },
+        ],
+      },
+    },
+  ];
+  assert.equal((await mount(podWith({ projected: { defaultMode: 0o440, sources } }))).readOnly, true);
+  assert.deepEqual(await seen(place("projected")), { a: "440 A", same: "440 from the secret", s: "400 S", n: "440 p", labels: '440 a="one"', cpu: "440 4000" });
+  assert.deepEqual(mounter.done, [`tmpfs 0777 ${1024 ** 3}`]);
+});
+
+test("a change reaches the running pod at once and as a whole", async (t) => {
+  const { api, map, mount, objects, place, seen, volumes, changed } = await setUp(t);
+  await map("m", { a: "1", b: "2" });
+  const pod = podWith({ configMap: { name: "m" } });
+  objects.watch(pod);
+  await mount(pod);
+  const before = await readlink(join(place("configmap"), "..data"));
+  await volumes.refresh(pod);
+  assert.equal(await readlink(join(place("configmap"), "..data")), before, "nothing changed, nothing is written");
+  await api.client.request("PUT", "/api/v1/namespaces/ns/configmaps/m", { metadata: { name: "m", namespace: "ns" }, data: { a: "new", c: "3" } });
+  for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual([...new Set(changed)], ["u1"]);
+  await volumes.refresh(pod);
+  assert.deepEqual(await seen(place("configmap")), { a: "644 new", c: "644 3" });
+  assert.equal((await readdir(place("configmap"))).filter((name) => name.startsWith("..2")).length, 1, "the old data is gone");
+});
+
+test("labels that change reach the pod's files", async (t) => {
+  const { mount, place, seen, volumes } = await setUp(t);
+  const volume = { downwardAPI: { items: [{ path: "l", fieldRef: { fieldPath: "metadata.labels['a']" } }] } };
+  await mount(podWith(volume));
+  await volumes.refresh(podWith(volume, {}, { labels: { a: "two" } }));
+  assert.deepEqual(await seen(place("downward-api")), { l: "644 two" });
+});
+
+test("tokens are asked for, kept, and renewed after four fifths of their life", async (t) => {
+  const { api, clock, mount, place, seen, volumes } = await setUp(t);
+  let count = 0;
+  api.answer = ({ path }) =>
+    path.endsWith("/token") ? { status: 201, body: { status: { token: `token-${++count}`, expirationTimestamp: new Date(clock.now() + 1_000_000).toISOString() } } } : undefined;
+  const pod = podWith({ projected: { sources: [{ serviceAccountToken: { path: "tok", audience: "me", expirationSeconds: 600 } }] } }, { serviceAccountName: "robot" });
+  await mount(pod);
+  assert.deepEqual(await seen(place("projected")), { tok: "644 token-1" });
+  assert.equal(api.asked.at(-1), "POST /api/v1/namespaces/ns/serviceaccounts/robot/token");
+  assert.deepEqual((api.bodies.at(-1) as { spec: object }).spec, {
+    audiences: ["me"],
+    expirationSeconds: 600,
+    boundObjectRef: { kind: "Pod", apiVersion: "v1", name: "p", uid: "u1" },
+  });
+  await clock.advance(780_000);
+  await volumes.refresh(pod);
+  assert.equal(count, 1);
+  await clock.advance(20_001);
+  await volumes.refresh(pod);
+  assert.deepEqual(await seen(place("projected")), { tok: "644 token-2" });
+  api.answer = () => ({ status: 500, body: {} });
+  await clock.advance(800_001);
+  await volumes.refresh(pod);
+  assert.deepEqual(await seen(place("projected")), { tok: "644 token-2" }, "the old one stays while it is good");
+});
+
+test("an emptyDir is open to all; in memory it is as large as the least limit", async (t) => {
+  const { mount, mounter, place } = await setUp(t);
+  await mount(podWith({ emptyDir: {} }));
+  assert.equal((await stat(place("empty-dir"))).mode & 0o7777, 0o777);
+  const limited = { containers: [{ name: "c", resources: { limits: { memory: "64Mi" } }, volumeMounts: [{ name: "v", mountPath: "/v" }] }] };
+  await mount(podWith({ emptyDir: { medium: "Memory", sizeLimit: "8Mi" } }, {}, { uid: "u2" }));
+  await mount(podWith({ emptyDir: { medium: "Memory" } }, limited, { uid: "u3" }));
+  await mount(podWith({ emptyDir: { medium: "HugePages-2Mi" } }, {}, { uid: "u4" }));
+  assert.deepEqual(mounter.done, [`tmpfs 0777 ${8 * 1024 ** 2}`, `tmpfs 0777 ${64 * 1024 ** 2}`, "hugetlbfs 2M"]);
+});
+
+test("a volume that no container mounts is not set up", async (t) => {
+  const { volumes, folder } = await setUp(t);
+  const mounted = await volumes.mount(podWith({ emptyDir: {} }, { containers: [{ name: "c" }] }), new AbortController().signal);
+  assert.equal(mounted.size, 0);
+  assert.deepEqual(await readdir(folder), []);
+});
+
+const hostPaths: [type: string, what: string, outcome: RegExp | "fine"][] = [
+  ["", "missing", "fine"],
+  ["Directory", "folder", "fine"],
+  ["Directory", "file", /file is not a directory/],
+  ["Directory", "missing", /missing is not a directory/],
+  ["DirectoryOrCreate", "missing", "fine"],
+  ["DirectoryOrCreate", "file", /is not a directory/],
+  ["File", "file", "fine"],
+  ["File", "folder", /folder is not a file/],
+  ["FileOrCreate", "missing", "fine"],
+  ["Socket", "socket", "fine"],
+  ["Socket", "file", /is not a socket file/],
+  ["CharDevice", "file", /is not a character device/],
+  ["BlockDevice", "folder", /is not a block device/],
+];
+for (const [type, what, outcome] of hostPaths) {
+  test(`hostPath of type ${type || "none"} on ${what}: ${outcome === "fine" ? "fine" : "refused"}`, async (t) => {
+    const { folder, mount } = await setUp(t);
+    await mkdir(join(folder, "folder"));
+    await writeFile(join(folder, "file"), "");
+    const server = createServer().listen(join(folder, "socket"));
+    t.after(() => void server.close());
+    await new Promise((resolve) => server.once("listening", resolve));
+    const pod = podWith({ hostPath: { path: join(folder, what), type } });
+    if (outcome !== "fine") {
+      await assert.rejects(mount(pod), outcome);
+      return;
+    }
+    assert.deepEqual(await mount(pod), { hostPath: join(folder, what) });
+    if (type.endsWith("OrCreate")) assert.equal((await stat(join(folder, what))).isDirectory(), type.startsWith("Directory"));
+  });
+}
+
+test("an NFS volume is mounted with its options", async (t) => {
+  const { mount, mounter, place } = await setUp(t);
+  assert.deepEqual(await mount(podWith({ nfs: { server: "fd00::1", path: "/x", readOnly: true } })), { hostPath: place("nfs"), readOnly: true });
+  assert.deepEqual(mounter.done, ["nfs [fd00::1]:/x ro"]);
+});
+
+const claimed: [name: string, claim: object, volume: object, expected: RegExp | "host" | "local" | "nfs"][] = [
+  ["a path of the host", {}, { hostPath: "here" }, "host"],
+  ["a local folder", {}, { local: "here" }, "local"],
+  ["an NFS export", {}, { nfs: { server: "s", path: "/e" }, mountOptions: ["hard"] }, "nfs"],
+  ["a claim that is not bound", { status: { phase: "Pending" } }, { hostPath: "here" }, /PVC is not bound/],
+  ["a claim that goes away", { metadata: { deletionTimestamp: "2024-01-01T00:00:00Z" } }, { hostPath: "here" }, /PVC is being deleted/],
+  ["a volume of another claim", {}, { hostPath: "here", claimRef: { uid: "other" } }, /bound to another claim/],
+  [
+    "a volume of another node",
+    {},
+    { local: "here", nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key: "zone", operator: "In", values: ["b"] }] }] } } },
+    /node affinity does not match/,
+  ],
+  ["a block device", {}, { local: "here", volumeMode: "Block" }, /block device/],
+];
+for (const [name, claim, volume, expected] of claimed) {
+  test(`a claim on ${name}`, async (t) => {
+    const { api, folder, mount, mounter, place } = await setUp(t);
+    const path = join(folder, "here");
+    await mkdir(path);
+    const whole = JSON.parse(JSON.stringify(volume).replaceAll('"here"', JSON.stringify({ path }))) as object;
+    const { metadata, ...rest } = claim as { metadata?: object };
+    api.objects.set("/api/v1/namespaces/ns/persistentvolumeclaims/c1", {
+      metadata: { name: "c1", uid: "claim", ...metadata },
+      spec: { volumeName: "pv1" },
+      status: { phase: "Bound" },
+      ...rest,
+    });
+    api.objects.set("/api/v1/persistentvolumes/pv1", { metadata: { name: "pv1" }, spec: { claimRef: { uid: "claim" }, ...whole } });
+    const mounting = mount(podWith({ persistentVolumeClaim: { claimName: "c1", readOnly: true } }));
+    if (expected instanceof RegExp) await assert.rejects(mounting, expected);
+    else if (expected === "host") assert.deepEqual(await mounting, { hostPath: path, readOnly: true });
+    else {
+      assert.equal((await mounting).hostPath, place(expected === "nfs" ? "nfs" : "local-volume", "pv1"));
+      assert.deepEqual(mounter.done, [expected === "nfs" ? "nfs s:/e ro,hard" : `bind ${path}`]);
+    }
+  });
+}
+
+test("a path inside a volume is made, and cannot lead out of it", async (t) => {
+  const { folder, mount, mounter, volumes } = await setUp(t);
+  const pod = podWith({ emptyDir: {} });
+  const volume = await mount(pod);
+  const bind = (path: string): Promise<string> => volumes.subPath(pod, volume, { container: "c", index: 0, volumeName: "v", path, readOnly: false }, new AbortController().signal);
+  assert.equal(await bind("new/deep"), join(folder, "pods/u1/volume-subpaths/v/c/0"));
+  assert.ok((await lstat(join(volume.hostPath, "new/deep"))).isDirectory());
+  assert.deepEqual(mounter.done, ["bind /proc/open"]);
+  await symlink("/etc", join(volume.hostPath, "out"));
+  await symlink("new", join(volume.hostPath, "within"));
+  await symlink("/nowhere/at/all", join(volume.hostPath, "dangling"));
+  await bind("within/deep");
+  for (const path of ["out", "out/passwd", "dangling", "dangling/x"]) {
+    await assert.rejects(bind(path), /failed to prepare subPath for volumeMount "v" of container "c"/, path);
+  }
+});
+
+test("taking away unmounts first, and spares what others made", async (t) => {
+  const { folder, mount, mounter, place, volumes } = await setUp(t);
+  const pod = podWith({ emptyDir: { medium: "Memory" } });
+  const volume = await mount(pod);
+  await volumes.subPath(pod, volume, { container: "c", index: 0, volumeName: "v", path: "x", readOnly: false }, new AbortController().signal);
+  await writeFile(join(volume.hostPath, "left"), "by the pod");
+  await symlink("/etc", join(volume.hostPath, "link"));
+  await volumes.release("u1");
+  assert.deepEqual(mounter.points, []);
+  await assert.rejects(lstat(place("empty-dir")));
+  assert.ok(await lstat("/etc/passwd"));
+  await mkdir(place("nfs", "v2"), { recursive: true });
+  await writeFile(join(place("nfs", "v2"), "precious"), "data of someone else");
+  await assert.rejects(volumes.release("u1"), /ENOTEMPTY/);
+  assert.equal(await readFile(join(place("nfs", "v2"), "precious"), "utf8"), "data of someone else");
+  await rm(join(folder, "pods"), { recursive: true });
+  await volumes.release("u1");
+});
+
+test("what cannot be unmounted is not removed", async (t) => {
+  const { mount, mounter, volumes } = await setUp(t);
+  const volume = await mount(podWith({ emptyDir: { medium: "Memory" } }));
+  await writeFile(join(volume.hostPath, "f"), "x");
+  mounter.unmount = () => Promise.reject(new Error("target is busy"));
+  await assert.rejects(volumes.release("u1"), /busy/);
+  assert.equal(await readFile(join(volume.hostPath, "f"), "utf8"), "x");
+});
+
+test("a restarted agent goes on with what is mounted", async (t) => {
+  const first = await setUp(t);
+  await first.secret("s", { a: "1" });
+  const pod = podWith({ secret: { secretName: "s" } });
+  await first.mount(pod);
+  const { api, clock, mounter, objects, folder } = first;
+  const second = podVolumes({
+    dialect: dialects.orch,
+    client: api.client,
+    clock,
+    log: silentLog,
+    events: { event: () => undefined },
+    objects,
+    node: { name: "n1", allocatable: () => ({}), labels: () => ({}) },
+    mounter,
+    podsFolder: join(folder, "pods"),
+  });
+  await second.mount(pod, new AbortController().signal);
+  assert.equal(mounter.done.length, 1);
+});

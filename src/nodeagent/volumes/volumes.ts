@@ -1,0 +1,262 @@
+// The volumes of pods: set up before the first container starts, kept up to date while it runs, taken away when all is over.
+import { chmod, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Pod, Volume } from "#api";
+import { type Clock, type Log, parseQuantity, quantityValue } from "#base";
+import type { ApiClient } from "#client";
+import type { Dialect } from "#dialect";
+import { containersOf, everyContainerOf, initContainersOf, keyOf, nameOf, namespaceOf, referenceTo, uidOf } from "../pod.ts";
+import { type EventRecorder, type MountedVolume, type NodeFacts, type PodVolumes, type ReferencedObjects, VolumeTrouble } from "../seams.ts";
+import { type Payload, giveFolder, writeAtomically } from "./atomic-writer.ts";
+import { boundVolume } from "./claims.ts";
+import { clearAway } from "./clear-away.ts";
+import { checkHostPath } from "./host-path.ts";
+import type { Mounter } from "./mounter.ts";
+import { giveToGroup } from "./ownership.ts";
+import { type PayloadSources, configMapPayload, downwardPayload, projectedPayload, secretPayload } from "./payload.ts";
+import { bindInside } from "./sub-path.ts";
+import { podTokens } from "./tokens.ts";
+
+export interface VolumesOptions {
+  readonly dialect: Dialect;
+  readonly client: ApiClient | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventRecorder;
+  readonly objects: ReferencedObjects;
+  readonly node: Pick<NodeFacts, "name" | "allocatable" | "labels">;
+  readonly mounter: Mounter;
+  /** The folder of all pods. */
+  readonly podsFolder: string;
+  /** Leaves volumes of ended pods mounted. */
+  readonly keepTerminated?: boolean;
+}
+
+export interface RunningVolumes extends PodVolumes {
+  /** Where a pod's emptyDirs on disk are that have a limit, and the limit. */
+  limited(pod: Pod): readonly { readonly volume: string; readonly path: string; readonly limit: string }[];
+  /** Where a pod's volumes are, by name; empty until they are set up. */
+  places(podUid: string): ReadonlyMap<string, MountedVolume>;
+}
+
+const firstRetryMilliseconds = 500;
+const longestRetryMilliseconds = 122_000;
+const usualMode = 0o644;
+
+interface Failure {
+  readonly message: string;
+  readonly at: number;
+  readonly wait: number;
+}
+
+export function podVolumes(options: VolumesOptions): RunningVolumes {
+  const { dialect, clock, log, events, objects, node, mounter, podsFolder } = options;
+  const tokens = podTokens(options);
+  const sources: PayloadSources = { objects, allocatable: () => node.allocatable(), token: (pod, audience, seconds) => tokens.get(pod, audience, seconds) };
+  const ready = new Map<string, Map<string, MountedVolume>>();
+  const failures = new Map<string, Failure>();
+  const busy = new Map<string, Promise<unknown>>();
+  const folderOf = (uid: string, kind: string, name: string): string => join(podsFolder, uid, "volumes", `${dialect.names.volumes.pluginPrefix.replaceAll("/", "~")}${kind}`, name);
+
+  return {
+    places: (uid) => ready.get(uid) ?? new Map(),
+    limited: (pod) =>
+      (pod.spec.volumes ?? []).flatMap(({ name, emptyDir }) => {
+        const limit = emptyDir && !emptyDir.medium ? emptyDir.sizeLimit : undefined;
+        return limit && limit !== "0" ? [{ volume: name, path: folderOf(uidOf(pod), "empty-dir", name), limit }] : [];
+      }),
+    mount: (pod, signal) => inTurn(uidOf(pod), () => mountAll(pod, signal)),
+    subPath: async (pod, volume, at) => {
+      const target = join(podsFolder, uidOf(pod), "volume-subpaths", at.volumeName, at.container, String(at.index));
+      try {
+        await bindInside(mounter, volume.hostPath, at.path, target);
+        return target;
+      } catch (error) {
+        log.error("a path inside a volume cannot be used", { pod: keyOf(pod), volume: at.volumeName, path: at.path, error: (error as Error).message });
+        throw new Error(`failed to prepare subPath for volumeMount ${JSON.stringify(at.volumeName)} of container ${JSON.stringify(at.container)}`, { cause: error });
+      }
+    },
+    refresh: (pod) =>
+      inTurn(uidOf(pod), async () => {
+        if (!ready.has(uidOf(pod))) return;
+        for (const volume of pod.spec.volumes ?? []) {
+          if (!isUsed(pod, volume.name)) continue;
+          try {
+            await fill(pod, volume);
+          } catch (error) {
+            tell(pod, volume.name, error as Error);
+          }
+        }
+      }),
+    release: (uid) =>
+      inTurn(uid, async () => {
+        if (options.keepTerminated) return;
+        await clearAway(mounter, join(podsFolder, uid));
+        ready.delete(uid);
+        tokens.forget(uid);
+        for (const key of failures.keys()) if (key.startsWith(`${uid}/`)) failures.delete(key);
+      }),
+  };
+
+  /** One thing at a time with one pod's volumes. */
+  async function inTurn<T>(uid: string, run: () => Promise<T>): Promise<T> {
+    const turn = (busy.get(uid) ?? Promise.resolve()).then(run, run);
+    const settled = turn.catch(() => undefined);
+    busy.set(uid, settled);
+    try {
+      return await turn;
+    } finally {
+      if (busy.get(uid) === settled) busy.delete(uid);
+    }
+  }
+
+  async function mountAll(pod: Pod, signal: AbortSignal): Promise<ReadonlyMap<string, MountedVolume>> {
+    const known = ready.get(uidOf(pod));
+    const wanted = (pod.spec.volumes ?? []).filter(({ name }) => isUsed(pod, name));
+    if (known && wanted.every(({ name }) => known.has(name))) return known;
+    const mounted = new Map<string, MountedVolume>();
+    let trouble: string | undefined;
+    for (const volume of wanted) {
+      signal.throwIfAborted();
+      const key = `${uidOf(pod)}/${volume.name}`;
+      const failed = failures.get(key);
+      if (failed && clock.now() - failed.at < failed.wait) {
+        trouble ??= failed.message;
+        continue;
+      }
+      try {
+        mounted.set(volume.name, await setUp(pod, volume));
+        failures.delete(key);
+      } catch (error) {
+        const message = tell(pod, volume.name, error as Error);
+        failures.set(key, { message, at: clock.now(), wait: Math.min(longestRetryMilliseconds, failed ? failed.wait * 2 : firstRetryMilliseconds) });
+        trouble ??= message;
+      }
+    }
+    if (trouble !== undefined) throw new VolumeTrouble(trouble);
+    ready.set(uidOf(pod), mounted);
+    return mounted;
+  }
+
+  function tell(pod: Pod, name: string, error: Error): string {
+    const message = `MountVolume.SetUp failed for volume ${JSON.stringify(name)} : ${error.message}`;
+    events.event(referenceTo(pod), "Warning", "FailedMount", message);
+    return message;
+  }
+
+  async function setUp(pod: Pod, volume: Volume): Promise<MountedVolume> {
+    const uid = uidOf(pod);
+    const { name, hostPath, emptyDir, nfs, persistentVolumeClaim, ephemeral } = volume;
+    const folder = await fill(pod, volume);
+    if (folder !== undefined) return { hostPath: folder, readOnly: true, selinuxRelabel: true };
+    if (hostPath) {
+      await checkHostPath(hostPath.path, hostPath.type ?? "");
+      return { hostPath: hostPath.path };
+    }
+    if (emptyDir) return { hostPath: await makeEmpty(pod, name, emptyDir), selinuxRelabel: true };
+    if (nfs) return await network(folderOf(uid, "nfs", name), nfs, []);
+    if (persistentVolumeClaim) return await claimed(pod, persistentVolumeClaim.claimName, persistentVolumeClaim.readOnly === true, false);
+    if (ephemeral) return await claimed(pod, `${nameOf(pod)}-${name}`, false, true);
+    const kind = Object.keys(volume).find((key) => key !== "name") ?? "no source";
+    throw new Error(`this agent has no way to mount a volume of kind ${kind}`);
+  }
+
+  /** Writes the files of a volume that the API server's objects fill; undefined for other kinds. */
+  async function fill(pod: Pod, { name, configMap, secret, downwardAPI, projected }: Volume): Promise<string | undefined> {
+    const [uid, namespace] = [uidOf(pod), namespaceOf(pod)];
+    const modeOf = (source: { readonly defaultMode?: number | undefined }): number => source.defaultMode ?? usualMode;
+    if (configMap) return await write(pod, folderOf(uid, "configmap", name), await configMapPayload(sources, namespace, configMap.name ?? "", configMap, modeOf(configMap)), false);
+    if (secret) return await write(pod, folderOf(uid, "secret", name), await secretPayload(sources, namespace, secret.secretName ?? "", secret, modeOf(secret)), true);
+    if (downwardAPI) return await write(pod, folderOf(uid, "downward-api", name), downwardPayload(sources, pod, downwardAPI.items ?? [], modeOf(downwardAPI)), true);
+    if (projected) return await write(pod, folderOf(uid, "projected", name), await projectedPayload(sources, pod, projected.sources ?? [], projected.defaultMode), true);
+    return undefined;
+  }
+
+  async function write(pod: Pod, folder: string, payload: Payload, inMemory: boolean): Promise<string> {
+    const group = fsGroupOf(pod);
+    if (!ready.has(uidOf(pod))) {
+      if (inMemory && !(await mounter.below(folder)).includes(folder)) await mounter.tmpfs(folder, { ...sizeOf(pod, undefined), mode: "0777" });
+      await mkdir(folder, { recursive: true });
+      await chmod(folder, 0o777);
+      if (group !== undefined) await giveFolder(folder, group);
+    }
+    await writeAtomically(folder, payload, clock.now(), group);
+    return folder;
+  }
+
+  async function makeEmpty(pod: Pod, name: string, emptyDir: NonNullable<Volume["emptyDir"]>): Promise<string> {
+    const folder = folderOf(uidOf(pod), "empty-dir", name);
+    const medium = emptyDir.medium ?? "";
+    await mkdir(folder, { recursive: true });
+    if (medium !== "" && !(await mounter.below(folder)).includes(folder)) {
+      if (medium === "Memory") await mounter.tmpfs(folder, { ...sizeOf(pod, emptyDir.sizeLimit), mode: "0777" });
+      else if (medium.startsWith("HugePages")) await mounter.hugetlbfs(folder, pageSizeOf(pod, medium));
+      else throw new Error(`unknown storage medium ${JSON.stringify(medium)}`);
+    }
+    await chmod(folder, 0o777);
+    const group = fsGroupOf(pod);
+    if (group !== undefined) await giveToGroup(folder, group);
+    return folder;
+  }
+
+  /** The least of what the volume, the pod and the node allow; undefined when nothing is known. */
+  function sizeOf(pod: Pod, limit: string | undefined): { sizeBytes?: number } {
+    const bytes = (amount: string | undefined): number => (amount ? quantityValue(parseQuantity(amount)) : 0);
+    const every = [...containersOf(pod), ...initContainersOf(pod)];
+    const limits = every.map(({ resources }) => bytes(resources?.limits?.["memory"]));
+    const ofPod = limits.every((amount) => amount > 0) ? limits.reduce((sum, amount) => sum + amount, 0) : 0;
+    const known = [bytes(node.allocatable()["memory"]), ofPod, bytes(limit)].filter((amount) => amount > 0);
+    return known.length > 0 ? { sizeBytes: Math.min(...known) } : {};
+  }
+
+  async function network(
+    folder: string,
+    { server, path, readOnly }: { readonly server: string; readonly path: string; readonly readOnly?: boolean | undefined },
+    mountOptions: readonly string[],
+  ): Promise<MountedVolume> {
+    if (!(await mounter.below(folder)).includes(folder)) {
+      const host = server.includes(":") && !server.startsWith("[") ? `[${server}]` : server;
+      await mounter.network("nfs", `${host}:${path}`, folder, [...(readOnly ? ["ro"] : []), ...mountOptions]);
+    }
+    return { hostPath: folder, ...(readOnly && { readOnly }) };
+  }
+
+  async function claimed(pod: Pod, claimName: string, readOnly: boolean, isForPod: boolean): Promise<MountedVolume> {
+    const volume = await boundVolume(options.client, node, pod, claimName, isForPod);
+    const { hostPath, local, nfs, mountOptions } = volume.spec;
+    const pvName = volume.metadata.name!;
+    if (hostPath) {
+      await checkHostPath(hostPath.path, hostPath.type ?? "");
+      return { hostPath: hostPath.path, ...(readOnly && { readOnly }) };
+    }
+    if (nfs) return await network(folderOf(uidOf(pod), "nfs", pvName), { ...nfs, readOnly: readOnly || nfs.readOnly === true }, mountOptions ?? []);
+    if (local) {
+      const folder = folderOf(uidOf(pod), "local-volume", pvName);
+      if (!(await mounter.below(folder)).includes(folder)) {
+        await checkHostPath(local.path, "Directory");
+        await mkdir(folder, { recursive: true, mode: 0o750 });
+        await mounter.bind(local.path, folder);
+      }
+      const group = fsGroupOf(pod);
+      if (group !== undefined && !readOnly) await giveToGroup(folder, group, { onlyOnMismatch: pod.spec.securityContext?.fsGroupChangePolicy === "OnRootMismatch" });
+      return { hostPath: folder, ...(readOnly && { readOnly }), selinuxRelabel: true };
+    }
+    throw new Error(`PersistentVolume ${pvName} is of a kind that this agent has no way to mount`);
+  }
+}
+
+/** A volume that no container mounts is not set up. */
+const isUsed = (pod: Pod, name: string): boolean => everyContainerOf(pod).some(({ volumeMounts }) => volumeMounts?.some((mount) => mount.name === name));
+
+function fsGroupOf(pod: Pod): number | undefined {
+  const group = pod.spec.securityContext?.fsGroup;
+  return group === undefined || group === null ? undefined : Number(group);
+}
+
+/** The page size that the medium names, or the only one that the pod asks for. */
+function pageSizeOf(pod: Pod, medium: string): string {
+  if (medium.startsWith("HugePages-")) return medium.slice("HugePages-".length).replace(/i$/, "");
+  const sizes = new Set(everyContainerOf(pod).flatMap(({ resources }) => Object.keys(resources?.requests ?? {}).filter((key) => key.startsWith("hugepages-"))));
+  if (sizes.size !== 1) throw new Error(`medium ${JSON.stringify(medium)} can only be used if container requests or limits have exactly one huge page size`);
+  return [...sizes][0]!.slice("hugepages-".length).replace(/i$/, "");
+}
