@@ -53,7 +53,7 @@ const cases: [name: string, pod: Pod, reason: string | undefined, around?: Aroun
   ["the same port of another address", pod(withPort(80, { hostIP: "10.0.0.1" })), undefined, { others: [pod(withPort(80, { hostIP: "10.0.0.2" }))] }],
   ["one address against all", pod(withPort(80, { hostIP: "10.0.0.1" })), "NodePorts", { others: [pod(withPort(80))] }],
   ["a taint that throws pods out", pod(), "TaintToleration", { taints: [noExecute] }],
-  ["a taint that only keeps the scheduler away", pod(), undefined, { taints: [{ ...noExecute, effect: "NoSchedule" } as Taint] }],
+  ["a taint that only keeps the scheduler away", pod(), undefined, { taints: [{ ...noExecute, effect: "NoSchedule" }] }],
   ["a tolerated taint", pod({ tolerations: [{ key: "gone", operator: "Exists" }] }), undefined, { taints: [noExecute] }],
   ["a taint tolerated with another value", pod({ tolerations: [{ key: "gone", value: "no" }] }), "TaintToleration", { taints: [noExecute] }],
   ["a static pod and a taint", pod({}, { annotations: { [dialect.names.annotations.configSource]: "file" } }), undefined, { taints: [noExecute] }],

@@ -60,7 +60,7 @@ export function nodeLease({ client, clock, log, nodeName, seconds, nodeUid }: No
     const uid = nodeUid();
     const owners = old?.metadata.ownerReferences ?? [];
     return {
-      ...(old ?? {}),
+      ...old,
       metadata: {
         ...(old?.metadata ?? { name: nodeName, namespace }),
         ...(owners.length === 0 && uid !== undefined && { ownerReferences: [{ apiVersion: "v1", kind: "Node", name: nodeName, uid }] }),

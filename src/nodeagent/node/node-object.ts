@@ -77,7 +77,7 @@ export function statusParts({ dialect, port }: Pick<NodeIdentity, "dialect" | "p
     capacity: { ...facts.capacity },
     allocatable: { ...facts.allocatable },
     addresses,
-    daemonEndpoints: named("nodeagentEndpoint", { Port: port }) as NodeStatus["daemonEndpoints"],
+    daemonEndpoints: named("nodeagentEndpoint", { Port: port }),
     nodeInfo: {
       machineID: machine.machineId,
       systemUUID: machine.systemUuid,
@@ -89,7 +89,7 @@ export function statusParts({ dialect, port }: Pick<NodeIdentity, "dialect" | "p
       ...named("orchProxyVersion", facts.agentVersion),
       operatingSystem: "linux",
       architecture: machine.architecture,
-    } as NodeStatus["nodeInfo"],
+    },
     ...(facts.images && facts.images.length > 0 && { images: facts.images }),
   };
 }
@@ -111,7 +111,7 @@ export function statusPatch(standing: Partial<NodeStatus>, wanted: Partial<NodeS
   return Object.keys(patch).length > 0 ? patch : undefined;
 }
 
-const timeless = (conditions: NodeStatus["conditions"]): unknown => (conditions ?? []).map(({ lastHeartbeatTime: _, ...rest }) => rest);
+const timeless = (conditions: NodeStatus["conditions"]): unknown => (conditions ?? []).map((condition) => ({ ...condition, lastHeartbeatTime: "" }));
 
 /** Whether everything that is wanted stands; maps may hold more, of others. */
 function isSame(standing: unknown, wanted: unknown): boolean {

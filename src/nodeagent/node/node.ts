@@ -139,7 +139,7 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
       last = await options.observe();
       const fresh = freshNode(identity, last.facts);
       const change = nextConditions([], last.health, clock.now(), identity.dialect);
-      const made = await resource.create({ ...fresh, status: { ...fresh.status, conditions: [...change.conditions] } } as KnownNode);
+      const made = await resource.create({ ...fresh, status: { ...fresh.status, conditions: [...change.conditions] } });
       log.info("the node was registered", { node: name });
       tellChanges(change.events);
       return made;
