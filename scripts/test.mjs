@@ -8,18 +8,19 @@ import { checks } from "./checks.mjs";
 import { build, filesUnder, install, root, runtime } from "./setup.mjs";
 import { installSystemPackages } from "./system-packages.mjs";
 
+// Tests beside the code that ask for a program of the machine start it, which takes time; the others share one process.
+const startsPrograms = (file) => /\bneeds\w*\(/.test(readFileSync(join(root, file), "utf8"));
+const beside = filesUnder("src", ".test.ts");
+const topOfTest = filesUnder("test", ".test.ts").filter((file) => /^test\/[^/]+$/.test(file));
+
 // With the replay the limits add up to less than the half hour that the whole of CI may take.
 const suites = [
-  {
-    name: "unit",
-    files: [...filesUnder("test", ".test.ts").filter((file) => /^test\/[^/]+$/.test(file)), ...filesUnder("src", ".test.ts")],
-    args: ["--test-isolation=none", "--test-force-exit"],
-    minutes: 2,
-    verbose: false,
-  },
-  { name: "conformance", files: filesUnder("test/conformance", ".test.ts"), args: ["--test-concurrency=2"], minutes: 4, verbose: false },
-  { name: "e2e", files: filesUnder("test/e2e", ".test.ts"), args: ["--test-concurrency=1"], minutes: 10, verbose: true },
-  { name: "robustness", files: filesUnder("test/robustness", ".test.ts"), args: ["--test-concurrency=1"], minutes: 5, verbose: true },
+  { name: "unit", files: [...topOfTest, ...beside.filter((file) => !startsPrograms(file))], args: ["--test-isolation=none", "--test-force-exit"], minutes: 2, verbose: false },
+  { name: "programs", files: beside.filter(startsPrograms), args: ["--test-concurrency=2"], minutes: 4, verbose: false },
+  { name: "conformance", files: filesUnder("test/conformance", ".test.ts"), args: ["--test-concurrency=2"], minutes: 3, verbose: false },
+  // Tests beside the code that need a real service are called x.live.test.ts and run here.
+  { name: "e2e", files: [...filesUnder("test/e2e", ".test.ts"), ...filesUnder("src", ".live.test.ts")], args: ["--test-concurrency=1"], minutes: 8, verbose: true },
+  { name: "robustness", files: filesUnder("test/robustness", ".test.ts"), args: ["--test-concurrency=1"], minutes: 4, verbose: true },
 ];
 
 const pattern = process.argv[2];
@@ -96,6 +97,16 @@ async function runSuite({ name, files, args, minutes, verbose }) {
     found.push({ result: "failed", name: `${name} tests ended with exit code ${code}`, file: last?.file ?? "" });
   results.push(...found);
   console.log(`${found.some(({ result }) => result === "failed") ? "✖" : "✔"} ${name}: ${count(found)} (${seconds(began)})`);
+  if (performance.now() - began > 20_000) console.log(`  the slowest: ${slowest(found).join("; ")}`);
+}
+
+function slowest(list) {
+  const byFile = new Map();
+  for (const { file, milliseconds = 0 } of list) byFile.set(file, (byFile.get(file) ?? 0) + milliseconds / 1000);
+  return [...byFile]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, 8)
+    .map(([file, taken]) => `${file} ${taken.toFixed(1)} s`);
 }
 
 function finish() {
