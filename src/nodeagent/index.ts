@@ -2,3 +2,5 @@ export { type CredentialProviderSettings, type CredentialProviders, credentialPr
 export { type NodeagentSettings, nodeagentOptions } from "./options/options.ts";
 export { settleNodeagent } from "./options/settle.ts";
 export { writeNodeagentConfig } from "./options/write.ts";
+export { type Agent, type AgentOptions, startAgent } from "./agent.ts";
+export { versionName } from "./version.ts";

@@ -50,6 +50,8 @@ export interface Pods extends PodEvictor {
   /** The runtime shows something new of a pod. Unknown pods are ended once all sources have spoken. */
   seen(observed: ObservedPod, sourcesReady: boolean): void;
   wake(uid: string): void;
+  /** Something that the pod refers to changed: its volumes are brought up to date. */
+  refresh(uid: string): void;
   has(uid: string): boolean;
   all(): readonly Pod[];
   close(): Promise<void>;
@@ -219,7 +221,11 @@ export function pods(options: PodsOptions): Pods {
     registry: registryOf({ entries, view, podOf }),
     set: (pod) => {
       const entry = entries.get(uidOf(pod));
-      if (entry) entry.worker.send({ type: "update", pod }, !matters(podOf(entry), pod));
+      if (entry) {
+        const quiet = !matters(podOf(entry), pod);
+        if (!quiet) entry.refreshedAt = -Infinity;
+        entry.worker.send({ type: "update", pod }, quiet);
+      }
       else if (isDeleted(pod) || isFinished(pod)) add(begin(pod), false).worker.wake();
       else admit(pod);
     },
@@ -243,6 +249,12 @@ export function pods(options: PodsOptions): Pods {
       add({ at: "terminating", pod, graceSeconds: Math.max(1, Number(pod.spec.terminationGracePeriodSeconds ?? 1)), why: { because: "removed" } }, true).worker.wake();
     },
     wake: (uid) => entries.get(uid)?.worker.wake(),
+    refresh: (uid) => {
+      const entry = entries.get(uid);
+      if (!entry) return;
+      entry.refreshedAt = -Infinity;
+      entry.worker.wake();
+    },
     has: (uid) => entries.has(uid),
     all: () => [...entries.values()].map(podOf),
     evict: async (uid, { reason, message, graceSeconds }) => {

@@ -110,7 +110,11 @@ const own = ["phase", "message", "reason", "hostIP", "podIP", "startTime", "init
 export function statusPatch(pod: Pod, from: PodStatus, to: PodStatus): object | undefined {
   const changes: Record<string, unknown> = {};
   for (const key of own) if (!isSame(from[key], to[key])) changes[key] = to[key] ?? null;
-  if (!isSame(from.podIPs, to.podIPs)) changes["podIPs"] = [...(to.podIPs ?? []), { $patch: "replace" }];
+  if (!isSame(from.podIPs, to.podIPs)) {
+    const gone = (from.podIPs ?? []).filter(({ ip }) => !(to.podIPs ?? []).some((kept) => kept.ip === ip));
+    changes["podIPs"] = [...(to.podIPs ?? []), ...gone.map(({ ip }) => ({ ip, $patch: "delete" }))];
+    changes["$setElementOrder/podIPs"] = to.podIPs ?? [];
+  }
   const conditions = (to.conditions ?? []).filter((condition) => !isSame(conditionOf(from, condition.type), condition));
   if (conditions.length > 0) changes["conditions"] = conditions.map((condition) => ({ ...missing(conditionOf(from, condition.type), condition), ...condition }));
   if (Object.keys(changes).length === 0) return undefined;

@@ -1,0 +1,45 @@
+// The node agent's program: read the settings, start, run until told to stop.
+import { chosenDialect } from "#dialect";
+import { nodeagentOptions, settleNodeagent, startAgent, versionName, writeNodeagentConfig } from "#nodeagent";
+import { answerOperator, logFrom, terminalWidth } from "#options";
+
+const argv = process.argv.slice(2);
+process.exitCode = await main();
+
+async function main(): Promise<number> {
+  const out = (text: string): void => void process.stdout.write(text);
+  const err = (text: string): void => void process.stderr.write(text);
+  const choice = chosenDialect(argv);
+  if ("problem" in choice) {
+    err(`error: ${choice.problem}\n`);
+    return 1;
+  }
+  const { dialect } = choice;
+  const settled = await settleNodeagent(dialect, argv);
+  const answered = answerOperator(nodeagentOptions(dialect), settled, { version: `Orch ${versionName}`, width: terminalWidth(process.env, process.stdout.columns), out, err });
+  if (answered !== undefined) return answered;
+  if (settled.values.writeConfigTo) {
+    await writeNodeagentConfig(dialect, settled.values, out);
+    return 0;
+  }
+  const log = logFrom(settled.values);
+  let agent;
+  try {
+    agent = await startAgent({ dialect, settings: settled.values, log, version: versionName });
+  } catch (error) {
+    log.error("the agent could not start", { error: (error as Error).message });
+    return 1;
+  }
+  log.info("running", { node: agent.nodeName, dialect: dialect.name });
+  // Timers alone do not keep a process alive, and an agent without pods has nothing else.
+  const alive = setInterval(() => undefined, 2 ** 30);
+  await new Promise<void>((resolve) => {
+    process.once("SIGTERM", resolve);
+    process.once("SIGINT", resolve);
+  });
+  clearInterval(alive);
+  log.info("stopping");
+  await agent.stop();
+  log.flush();
+  return 0;
+}

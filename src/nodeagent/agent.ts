@@ -1,0 +1,303 @@
+// The node agent: all its parts and how they hold together. Nothing is decided here.
+import { mkdir } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { RuntimeClass, type Service } from "#api";
+import { ApiError, type Clock, type Log, type Metrics, createMetrics, systemClock } from "#base";
+import { type ApiClient, type Informer, apiClient, connectionOf, https, informer, kinds, readClientConfig } from "#client";
+import { type ContainerRuntime, grpcRuntime } from "#cri";
+import type { Dialect } from "#dialect";
+import { runtimeView } from "./containers/runtime-view.ts";
+import { eventRecorder } from "./events/recorder.ts";
+import { housekeeping } from "./housekeeping.ts";
+import { images } from "./images/images.ts";
+import { pullQueue } from "./images/pull-queue.ts";
+import { hooks } from "./lifecycle/hooks.ts";
+import { podAdmission } from "./node/admission.ts";
+import { nodeLease } from "./node/lease.ts";
+import { type NodeLife, nodeLife } from "./node/node.ts";
+import { nodeObserver } from "./node/observe.ts";
+import { runtimeHealth } from "./node/runtime-health.ts";
+import type { NodeagentSettings } from "./options/options.ts";
+import { backOff } from "./plan/back-off.ts";
+import { type Pods, pods as podsOf } from "./pods.ts";
+import { probes } from "./probes/probes.ts";
+import { cgroupTree, findCgroups } from "./resources/cgroup-tree.ts";
+import { readMachine } from "./resources/machine.ts";
+import { podCgroups } from "./resources/pod-cgroups.ts";
+import type { EventRecorder, PodRegistry } from "./seams.ts";
+import { apiSource } from "./sources/api-source.ts";
+import { fileSource } from "./sources/file-source.ts";
+import { type Mirrors, mirrors } from "./sources/mirrors.ts";
+import { urlSource } from "./sources/url-source.ts";
+import { type SourceName, wantedPods } from "./sources/wanted-pods.ts";
+import { statusWriter } from "./status/writer.ts";
+import type { SyncContext } from "./sync/context.ts";
+import { hostDns } from "./sync/node-files.ts";
+import { podFiles } from "./sync/pod-files.ts";
+import { systemMounter } from "./volumes/mounter.ts";
+import { referencedObjects } from "./volumes/referenced-objects.ts";
+import { podVolumes } from "./volumes/volumes.ts";
+
+export interface AgentOptions {
+  readonly dialect: Dialect;
+  readonly settings: NodeagentSettings;
+  readonly log: Log;
+  readonly version: string;
+  readonly clock?: Clock;
+  /** Instead of the runtime and the server that the settings name. */
+  readonly runtime?: ContainerRuntime;
+  readonly client?: ApiClient;
+}
+
+export interface Agent {
+  readonly nodeName: string;
+  readonly metrics: Metrics;
+  readonly registry: PodRegistry;
+  readonly node: NodeLife;
+  /** Ends the agent; pods go on running. */
+  stop(): Promise<void>;
+}
+
+const podLogs = "/var/log/pods";
+
+export async function startAgent(options: AgentOptions): Promise<Agent> {
+  const { dialect, settings, log } = options;
+  const clock = options.clock ?? systemClock;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const running: Promise<unknown>[] = [];
+  const nodeName = settings.hostnameOverride || hostname().toLowerCase();
+  const runtime = options.runtime ?? runtimeFrom(settings);
+  const client = options.client ?? clientFrom(settings, dialect, options.version);
+  const metrics = createMetrics();
+  const machine = await readMachine();
+  await mkdir(settings.rootDir, { recursive: true, mode: 0o750 });
+
+  const recorder = client
+    ? eventRecorder({ client, clock, log, metrics, node: { kind: "Node", name: nodeName, uid: nodeName }, queriesPerSecond: settings.eventQps, burst: settings.eventBurst })
+    : undefined;
+  const events: EventRecorder = recorder ?? { event: (regarding, type, reason, message) => log.verbose(2, "event", { regarding: regarding.name, type, reason, message }) };
+
+  // The node.
+  let nodeSoon = (): void => undefined;
+  const health = runtimeHealth({ runtime, clock, log, onChange: () => nodeSoon() });
+  await health.check();
+  const node = nodeLife({
+    ...(client && { client }),
+    clock,
+    log,
+    events,
+    identity: {
+      dialect,
+      name: nodeName,
+      labels: settings.nodeLabels,
+      taints: settings.registerWithTaints,
+      schedulable: settings.registerSchedulable,
+      providerId: settings.providerId,
+      controllerAttaches: settings.enableControllerAttachDetach,
+      port: settings.port,
+      externalCloud: settings.cloudProvider === "external",
+    },
+    register: settings.registerNode,
+    updateMilliseconds: settings.nodeStatusUpdateFrequency,
+    reportMilliseconds: settings.nodeStatusReportFrequency,
+    observe: nodeObserver({
+      clock,
+      log,
+      runtime,
+      runtimeHealth: health,
+      hostname: nodeName,
+      addresses: { given: settings.nodeIp },
+      rootDirectory: settings.rootDir,
+      agentVersion: options.version,
+      maxPods: settings.maxPods,
+      podsPerCore: settings.podsPerCore,
+      reserved: [settings.orchReserved, settings.systemReserved],
+      hardThresholds: settings.evictionHard,
+      reserveThresholds: !settings.experimentalAllocatableIgnoreEviction,
+      pressureTransitionMilliseconds: settings.evictionPressureTransitionPeriod,
+      localStorageIsolation: settings.localStorageCapacityIsolation,
+      maxImages: settings.nodeStatusMaxImages,
+      machine: async () => machine,
+    }),
+  });
+  nodeSoon = () => node.statusSoon();
+  await node.start();
+
+  // What pods are made of.
+  const cpu = { quota: settings.cpuCfsQuota, periodMicroseconds: settings.cpuCfsQuotaPeriod * 1000 };
+  const cgroups = podCgroups({
+    tree: cgroupTree(await findCgroups(), log),
+    naming: { root: settings.cgroupRoot, podsGroup: dialect.data.podsCgroup, driver: settings.cgroupDriver as "cgroupfs" | "systemd" },
+    cpu,
+    pidsPerPod: settings.podMaxPids,
+    perPod: settings.cgroupsPerQos,
+    clock,
+    log,
+  });
+  await cgroups.prepare(settings.enforceNodeAllocatable.includes("pods") ? node.allocatable() : undefined);
+  const files = podFiles(settings.rootDir);
+  const objects = referencedObjects({
+    client,
+    clock,
+    log,
+    strategy: settings.configMapAndSecretChangeDetectionStrategy as "Get" | "Cache" | "Watch",
+    onChange: (uids) => uids.forEach((uid) => all.refresh(uid)),
+  });
+  const volumes = podVolumes({
+    dialect,
+    client,
+    clock,
+    log,
+    events,
+    objects,
+    node,
+    mounter: systemMounter(settings.experimentalMounterPath),
+    podsFolder: files.podsFolder,
+    keepTerminated: settings.keepTerminatedPodVolumes,
+  });
+  const services = client ? follow(client, clock, signal) : undefined;
+
+  // The pods.
+  let all: Pods;
+  let mirror: Mirrors | undefined;
+  const wanted = wantedPods({
+    dialect,
+    clock,
+    sources: sourcesOf(settings, client),
+    onWanted: (pod) => {
+      all.set(pod);
+      mirror?.wake();
+    },
+    onUnwanted: (uid) => {
+      all.drop(uid);
+      mirror?.wake();
+    },
+    onReady: () => {
+      for (const observed of view.pods()) all.seen(observed, true);
+    },
+  });
+  const view = runtimeView({ runtime, clock, log, dialect, onChange: (observed) => all.seen(observed, wanted.ready()) });
+  const backOffOptions = { clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 };
+  const context: SyncContext = {
+    dialect,
+    clock,
+    log,
+    runtime,
+    view,
+    events,
+    images: images({
+      runtime,
+      clock,
+      events,
+      dialect,
+      queue: pullQueue({ clock, atOnce: settings.serializeImagePulls ? 1 : Infinity, perSecond: settings.registryQps, burst: settings.registryBurst }),
+      backOff: backOff(backOffOptions),
+    }),
+    volumes,
+    cgroups,
+    objects,
+    node,
+    probes: probes({ runtime, clock, events, node, userAgent: `${dialect.data.componentPrefix}probe/${options.version}`, onChange: (uid) => all.wake(uid) }),
+    hooks: hooks({ runtime, userAgent: `${dialect.data.componentPrefix}lifecycle/${options.version}` }),
+    restarts: backOff(backOffOptions),
+    files,
+    settings: {
+      clusterServers: settings.clusterDns,
+      clusterDomain: settings.clusterDomain,
+      hostDns: () => hostDns(settings.resolvConf),
+      logFolder: podLogs,
+      cpu,
+      memoryCapacityBytes: machine.memoryBytes,
+      hugePageSizes: machine.hugepages.map(({ size }) => size),
+      security: { dialect, seccompDefault: settings.seccompDefault, seccompFolder: join(settings.rootDir, "seccomp") },
+    },
+    services: () => services?.items() ?? [],
+    runtimeHandler: (name) => runtimeHandler(client, name),
+    networkTrouble: () => health.troubles().find((trouble) => trouble !== ""),
+  };
+  all = podsOf({
+    context,
+    admission: podAdmission({
+      dialect,
+      nodeName,
+      labels: () => node.labels(),
+      allocatable: () => node.allocatable(),
+      taints: () => node.node().spec.taints ?? [],
+      allowedUnsafeSysctls: settings.allowedUnsafeSysctls,
+    }),
+    runtimeName: () => health.version()?.runtimeName ?? "",
+    writer: client && statusWriter({ client, clock, log, signal }),
+    mirrorOf: (pod) => mirror?.of(pod),
+    syncMilliseconds: settings.syncFrequency,
+  });
+
+  // First what runs is looked at, then the sources speak: so nothing is made twice.
+  await view.relist().catch((error: unknown) => log.error("the container runtime does not answer yet", { error: (error as Error).message }));
+  running.push(view.follow(signal));
+  if (client) {
+    mirror = mirrors({ client, clock, log, nodeName, pods: () => all.all(), ready: () => wanted.ready(), onMirror: () => all.all().forEach(({ metadata }) => all.wake(metadata.uid ?? "")) });
+    running.push(mirror.follow(signal));
+    await node.registered;
+    await services?.synced;
+    running.push(apiSource({ client, clock, log, nodeName, wanted, onMirror: (pod, gone) => mirror!.seen(pod, gone) }, signal).stopped);
+  }
+  const manifest = { dialect, nodeName, clock, log, onProblem: (message: string) => events.event({ kind: "Node", name: nodeName, uid: nodeName }, "Warning", "InvalidStaticPod", message) };
+  if (settings.podManifestPath) {
+    running.push(fileSource({ ...manifest, path: settings.podManifestPath, periodMilliseconds: settings.fileCheckFrequency, onPods: (found) => wanted.replace("file", found) }, signal));
+  }
+  if (settings.manifestUrl) {
+    running.push(urlSource({ ...manifest, url: settings.manifestUrl, headers: settings.manifestUrlHeader, periodMilliseconds: settings.httpCheckFrequency, onPods: (found) => wanted.replace("http", found) }, signal));
+  }
+  if (!client && wanted.ready()) for (const observed of view.pods()) all.seen(observed, true);
+  running.push(housekeeping({ clock, log, files, volumes, cgroups, ready: () => wanted.ready(), isKnown: (uid) => all.has(uid) || view.get(uid) !== undefined }, signal));
+  const lease = client && nodeLease({ client, clock, log, nodeName, seconds: settings.nodeLeaseDurationSeconds, nodeUid: () => node.uid() });
+
+  return {
+    nodeName,
+    metrics,
+    registry: all.registry,
+    node,
+    stop: async () => {
+      stopping.abort(new Error("the agent was stopped"));
+      lease?.stop();
+      health.stop();
+      node.stop();
+      await all.close();
+      objects.close();
+      await recorder?.flush(1000);
+      recorder?.stop();
+      await Promise.allSettled(running);
+      runtime.close();
+      client?.transport.close();
+    },
+  };
+}
+
+function runtimeFrom(settings: NodeagentSettings): ContainerRuntime {
+  const endpoint = (text: string): string => (text.startsWith("/") ? `unix://${text}` : text);
+  return grpcRuntime({ endpoint: endpoint(settings.containerRuntimeEndpoint), imageEndpoint: endpoint(settings.imageServiceEndpoint), timeoutMilliseconds: settings.runtimeRequestTimeout });
+}
+
+function clientFrom(settings: NodeagentSettings, dialect: Dialect, version: string): ApiClient | undefined {
+  if (!settings.orchconfig) return undefined;
+  return apiClient(https({ ...connectionOf(readClientConfig(settings.orchconfig)), userAgent: `${dialect.cli.agent}/${version}` }), dialect);
+}
+
+function sourcesOf(settings: NodeagentSettings, client: ApiClient | undefined): SourceName[] {
+  return [...(client ? (["api"] as const) : []), ...(settings.podManifestPath ? (["file"] as const) : []), ...(settings.manifestUrl ? (["http"] as const) : [])];
+}
+
+const follow = (client: ApiClient, clock: Clock, signal: AbortSignal): Informer<Service & { apiVersion: string; kind: string }> =>
+  informer({ client: client.of(kinds.services), clock, signal, onEvent: () => undefined });
+
+async function runtimeHandler(client: ApiClient | undefined, name: string): Promise<string> {
+  if (!client) throw new Error(`RuntimeClass ${JSON.stringify(name)} cannot be asked for without an API server`);
+  try {
+    return (await client.of({ schema: RuntimeClass, plural: "runtimeclasses", namespaced: false }).get(name)).handler;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 404) throw new Error(`RuntimeClass ${JSON.stringify(name)} not found`, { cause: error });
+    throw error;
+  }
+}

@@ -1,0 +1,44 @@
+// Finds folders and control groups of pods that are long gone, and clears them away.
+import type { Clock, Log } from "#base";
+import type { PodCgroups, PodVolumes } from "./seams.ts";
+import type { PodFiles } from "./sync/pod-files.ts";
+
+export interface HousekeepingOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly files: PodFiles;
+  readonly volumes: PodVolumes;
+  readonly cgroups: PodCgroups;
+  /** Whether all sources have spoken; before, nothing is known to be gone. */
+  readonly ready: () => boolean;
+  readonly isKnown: (podUid: string) => boolean;
+}
+
+const periodMilliseconds = 30_000;
+const firstMilliseconds = 5000;
+
+/** Goes round until the signal is aborted. */
+export async function housekeeping(options: HousekeepingOptions, signal: AbortSignal): Promise<void> {
+  const told = new Set<string>();
+  for (let wait = firstMilliseconds; !signal.aborted; wait = periodMilliseconds) {
+    await options.clock.sleep(wait, signal).catch(() => undefined);
+    if (signal.aborted || !options.ready()) continue;
+    for (const uid of await options.files.podUids()) if (!options.isKnown(uid)) await attempt(uid, () => clearFolder(options, uid));
+    for (const uid of await options.cgroups.podUids().catch(() => new Set<string>())) if (!options.isKnown(uid)) await attempt(uid, () => options.cgroups.release(uid));
+  }
+
+  async function attempt(uid: string, what: () => Promise<void>): Promise<void> {
+    try {
+      await what();
+      told.delete(uid);
+    } catch (error) {
+      if (!told.has(uid)) options.log.warn("what is left of a pod cannot be cleared away", { uid, error: (error as Error).message });
+      told.add(uid);
+    }
+  }
+}
+
+async function clearFolder({ volumes, files }: HousekeepingOptions, uid: string): Promise<void> {
+  await volumes.release(uid);
+  await files.remove(uid);
+}
