@@ -8,18 +8,16 @@ import { checks } from "./checks.mjs";
 import { build, filesUnder, install, root, runtime } from "./setup.mjs";
 import { installSystemPackages } from "./system-packages.mjs";
 
-// Tests beside the code that ask for a program of the machine start it, which takes time; the others share one process.
-const startsPrograms = (file) => /\bneeds\w*\(/.test(readFileSync(join(root, file), "utf8"));
-const beside = filesUnder("src", ".test.ts");
+// Tests beside the code that start real programs (a store, a container runtime) are called x.live.test.ts; the others share one process.
+const beside = filesUnder("src", ".test.ts").filter((file) => !file.endsWith(".live.test.ts"));
 const topOfTest = filesUnder("test", ".test.ts").filter((file) => /^test\/[^/]+$/.test(file));
 
 // With the replay the limits add up to less than the half hour that the whole of CI may take.
 const suites = [
-  { name: "unit", files: [...topOfTest, ...beside.filter((file) => !startsPrograms(file))], args: ["--test-isolation=none", "--test-force-exit"], minutes: 2, verbose: false },
-  { name: "programs", files: beside.filter(startsPrograms), args: ["--test-concurrency=2"], minutes: 4, verbose: false },
+  { name: "unit", files: [...topOfTest, ...beside], args: ["--test-isolation=none", "--test-force-exit"], minutes: 2, verbose: false },
+  { name: "programs", files: filesUnder("src", ".live.test.ts"), args: ["--test-concurrency=2"], minutes: 4, verbose: false },
   { name: "conformance", files: filesUnder("test/conformance", ".test.ts"), args: ["--test-concurrency=2"], minutes: 3, verbose: false },
-  // Tests beside the code that need a real service are called x.live.test.ts and run here.
-  { name: "e2e", files: [...filesUnder("test/e2e", ".test.ts"), ...filesUnder("src", ".live.test.ts")], args: ["--test-concurrency=1"], minutes: 8, verbose: true },
+  { name: "e2e", files: filesUnder("test/e2e", ".test.ts"), args: ["--test-concurrency=1"], minutes: 8, verbose: true },
   { name: "robustness", files: filesUnder("test/robustness", ".test.ts"), args: ["--test-concurrency=1"], minutes: 4, verbose: true },
 ];
 
