@@ -68,8 +68,8 @@ function backendErrors({ resource, service }: IngressBackend, at: string): Field
   return errors;
 }
 
-function referenceErrors({ apiGroup, kind, name }: { readonly apiGroup?: string | undefined; readonly kind: string; readonly name: string }, at: string): FieldError[] {
-  const errors = apiGroup === undefined ? [] : formatErrors(apiGroup, `${at}.apiGroup`, dns1123SubdomainProblems);
+function referenceErrors({ apiGroup, kind, name }: { readonly apiGroup?: string | null | undefined; readonly kind: string; readonly name: string }, at: string): FieldError[] {
+  const errors = apiGroup === undefined || apiGroup === null ? [] : formatErrors(apiGroup, `${at}.apiGroup`, dns1123SubdomainProblems);
   errors.push(...(kind ? formatErrors(kind, `${at}.kind`, pathSegmentProblems) : [required(`${at}.kind`)]));
   return [...errors, ...(name ? formatErrors(name, `${at}.name`, pathSegmentProblems) : [required(`${at}.name`)])];
 }
@@ -153,7 +153,7 @@ function classErrors({ spec }: IngressClass): FieldError[] {
 
 function parametersText({ spec }: IngressClass): string {
   const given = spec.parameters;
-  return given ? `${given.kind}${given.apiGroup === undefined ? "" : `.${given.apiGroup}`}/${given.name}` : "<none>";
+  return given ? `${given.kind}${(given.apiGroup ?? undefined) === undefined ? "" : `.${given.apiGroup}`}/${given.name}` : "<none>";
 }
 
 export const ingressClass = strategy<IngressClass>({
