@@ -22,7 +22,13 @@ export default async function* report(events) {
     if (isGroup && result === "passed") continue;
     // A group or parent that failed only because something inside it did is not a failure of its own.
     if (result === "failed" && data.details?.error?.failureType === "subtestsFailed") continue;
-    note({ result, name, file: where, ...(result === "skipped" && { reason: typeof reason === "string" ? reason : "no reason given" }) });
+    note({
+      result,
+      name,
+      file: where,
+      milliseconds: Math.round(data.details?.duration_ms ?? 0),
+      ...(result === "skipped" && { reason: typeof reason === "string" ? reason : "no reason given" }),
+    });
     if (result === "failed") yield `✖ ${name}  (${where}:${data.line ?? 0})\n${indent(errorText(data.details?.error))}\n`;
     else if (verbose) yield `${result === "passed" ? "✔" : "–"} ${name} (${Math.round(data.details?.duration_ms ?? 0)} ms)${typeof reason === "string" ? `: ${reason}` : ""}\n`;
   }
