@@ -3,6 +3,7 @@ import { type AdmissionPlugin, admissionChain } from "#admission";
 import type { Authorizer } from "#authz";
 import { bindingEndpoints } from "./bindings.ts";
 import type { SpecialGroup } from "./catalog.ts";
+import { connectEndpoints } from "./connect/connections.ts";
 import { evictionEndpoint } from "./eviction.ts";
 import type { Identities } from "./identity.ts";
 import { reviewGroups } from "./reviews.ts";
@@ -16,9 +17,11 @@ export interface SpecialsOptions {
   readonly authorizer: Authorizer;
   readonly identities: Identities;
   readonly settings: ApiserverSettings;
+  /** Aborted when the server stops: connections that are passed on end. */
+  readonly stopping: AbortSignal;
 }
 
-export function specialGroups(core: Core, { plugins, authorizer, identities, settings }: SpecialsOptions): readonly SpecialGroup[] {
+export function specialGroups(core: Core, { plugins, authorizer, identities, settings, stopping }: SpecialsOptions): readonly SpecialGroup[] {
   const context: SpecialContext = { dialect: core.options.dialect, clock: core.clock, admission: admissionChain(plugins) };
   const tokens = tokenEndpoints(context, {
     identities,
@@ -26,7 +29,12 @@ export function specialGroups(core: Core, { plugins, authorizer, identities, set
     extend: settings.serviceAccountExtendTokenExpiration,
   });
   return [
-    { group: "", branded: false, version: "v1", endpoints: [...bindingEndpoints(core, context), evictionEndpoint(core, context), ...tokens] },
+    {
+      group: "",
+      branded: false,
+      version: "v1",
+      endpoints: [...bindingEndpoints(core, context), evictionEndpoint(core, context), ...tokens, ...connectEndpoints(core, settings, context.admission, stopping)],
+    },
     ...reviewGroups(context, { authorizer, identities }),
   ];
 }

@@ -97,7 +97,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     authenticator: identities.authenticator,
     authorizer: access.authorizer,
     plugins,
-    specials: specialGroups(core, { plugins, authorizer: access.authorizer, identities, settings }),
+    specials: specialGroups(core, { plugins, authorizer: access.authorizer, identities, settings, stopping: closing.signal }),
     paths: [rootPaths(dialect, () => front.catalog), openApi(() => front.catalog, dialect), openIdHandler(identities, settings.serviceAccountJwksUri, externalAddress(settings), core.options.onError), ...serving.paths],
     health: healthChecks({
       dialect,

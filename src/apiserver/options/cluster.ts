@@ -3,8 +3,6 @@
 import type { Dialect } from "#dialect";
 import { atLeast, bool, cidr, duration, featureGates, file, int, knownGates, listOf, mapOf, notNegative, onceListOf, oneOf, option, portRange, section, text } from "#options";
 
-const agents = "the server does not connect to node agents";
-
 const aggregation = "no other servers are aggregated";
 
 const ownService = "the server does not make a service for itself";
@@ -121,15 +119,15 @@ export const connectionSection = () =>
       doc: "Client certificate with which this server calls aggregated servers and webhooks. Should be signed by an authority in --requestheader-client-ca-file.",
     }),
     option({ flag: "proxy-client-key-file", notYet: aggregation, type: file, default: "", readable: true, doc: "Key of that certificate." }),
-    option({ flag: "nodeagent-certificate-authority", notYet: agents, type: file, default: "", readable: true, doc: "Certificate authorities of the node agents." }),
-    option({ flag: "nodeagent-client-certificate", notYet: agents, type: file, default: "", readable: true, doc: "Client certificate for connections to node agents." }),
-    option({ flag: "nodeagent-client-key", notYet: agents, type: file, default: "", readable: true, doc: "Key of that certificate." }),
+    option({ flag: "nodeagent-certificate-authority", type: file, default: "", readable: true, doc: "Certificate authorities of the node agents." }),
+    option({ flag: "nodeagent-client-certificate", type: file, default: "", readable: true, doc: "Client certificate for connections to node agents." }),
+    option({ flag: "nodeagent-client-key", type: file, default: "", readable: true, doc: "Key of that certificate." }),
     option({
       flag: "nodeagent-preferred-address-types",
-      notYet: agents,
+
       type: listOf(oneOf(...addressTypes)),
       default: [...addressTypes],
       doc: "Which of a node's addresses to use, the most wanted first.",
     }),
-    option({ flag: "nodeagent-timeout", notYet: agents, type: duration, default: 5000, check: notNegative, doc: "Timeout of calls to node agents." }),
+    option({ flag: "nodeagent-timeout", type: duration, default: 5000, check: notNegative, doc: "Timeout of calls to node agents." }),
   ]);

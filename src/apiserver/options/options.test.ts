@@ -192,7 +192,6 @@ const notBuilt = [
   "--audit-log-path=x",
   "--oidc-groups-claim=x",
   "--enable-admission-plugins=AlwaysAdmit",
-  "--nodeagent-timeout=1s",
   "--aggregator-reject-forwarding-redirect=false",
 ];
 const partlyBuilt = ["--authorization-mode=Node,RBAC", "--storage-media-type=application/yaml", "--endpoint-reconciler-type=master-count"];

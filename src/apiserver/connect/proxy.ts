@@ -1,0 +1,171 @@
+// Requests passed on to a pod, a service or a node by name: `…/proxy/<path>`.
+import { isIP } from "node:net";
+import { lookup } from "node:dns/promises";
+import type { Endpoints, Pod, Service } from "#api";
+import { badRequest, notFound, serviceUnavailable } from "#base";
+import type { Reply } from "#http";
+import type { ApiCall } from "../api-call.ts";
+import type { SpecialEndpoint } from "../catalog.ts";
+import { readBody } from "../endpoints/body.ts";
+import { notServed } from "../router.ts";
+import { type ConnectContext, admitConnect, notAllowed } from "./context.ts";
+import { endToEnd, forwarded } from "./headers.ts";
+import { ask, pour } from "./relay.ts";
+import { tunnel } from "./tunnel.ts";
+
+interface Place {
+  readonly scheme: "http" | "https";
+  readonly host: string;
+  readonly port: number;
+  /** The agent itself, who wants to know who is calling. */
+  readonly isAgent?: boolean;
+}
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+const verbs = ["create", "delete", "get", "patch", "update"];
+
+export function proxyEndpoints(context: ConnectContext): readonly SpecialEndpoint[] {
+  const proxy = (resource: string, kind: string, namespaced: boolean, locate: (call: ApiCall) => Promise<Place>): SpecialEndpoint => ({
+    path: `${resource}/proxy`,
+    kind,
+    namespaced,
+    verbs,
+    handle: async (call) => {
+      if (!call.target.named || (call.target.namespace !== "") !== namespaced) throw notServed();
+      if (!methods.includes(call.method)) throw notAllowed(call.method);
+      await admitConnect(call, context, kind, { apiVersion: "v1", kind, path: `/${call.target.rest}` });
+      return await pass(context, call, await locate(call));
+    },
+  });
+  return [
+    proxy("pods", "PodProxyOptions", true, (call) => podPlace(context, call)),
+    proxy("services", "ServiceProxyOptions", true, (call) => servicePlace(context, call)),
+    proxy("nodes", "NodeProxyOptions", false, (call) => nodePlace(context, call)),
+  ];
+}
+
+/** `name`, `name:port` or `scheme:name:port`. */
+function partsOf(id: string, what: string): { readonly scheme: "http" | "https" | undefined; readonly name: string; readonly port: string } {
+  const parts = id.split(":");
+  const [scheme, name, port] = parts.length === 3 ? parts : ["", ...parts, ""];
+  if (parts.length > 3 || !name || (scheme && scheme !== "http" && scheme !== "https")) throw badRequest(`invalid ${what} request "${id}"`);
+  return { scheme: (scheme || undefined) as "http" | "https" | undefined, name, port: port ?? "" };
+}
+
+function portOf(text: string, what: string): number {
+  if (text === "") return 0;
+  if (!/^\d{1,5}$/.test(text) || Number(text) < 1 || Number(text) > 65535) throw badRequest(`invalid port "${text}" of ${what}`);
+  return Number(text);
+}
+
+/** Addresses that mean this very machine, or a whole network, are not for others to reach through the server. */
+function checkAddress(address: string): void {
+  const special =
+    isIP(address) === 4 ? /^(?:0\.0\.0\.0$|127\.|169\.254\.|22[4-9]\.|23\d\.|255\.255\.255\.255$)/ : /^(?:::1?$|fe[89ab][0-9a-f]:|ff|::ffff:(?:0\.|127\.|169\.254\.))/i;
+  if (isIP(address) === 0 || special.test(address)) throw badRequest("address not allowed");
+}
+
+async function podPlace({ objects }: ConnectContext, { target }: ApiCall): Promise<Place> {
+  const { scheme, name, port } = partsOf(target.name, "pod");
+  const pod = await objects.find<Pod>("/pods", `${target.namespace}/${name}`);
+  if (!pod) throw notFound({ group: "", resource: "pods" }, name);
+  const host = pod.status.podIPs?.[0]?.ip ?? "";
+  checkAddress(host);
+  const first = (pod.spec.containers ?? []).flatMap(({ ports }) => ports ?? [])[0]?.containerPort ?? 0;
+  return { scheme: scheme ?? "http", host, port: portOf(port, `pod ${name}`) || first };
+}
+
+async function nodePlace({ agents }: ConnectContext, { target }: ApiCall): Promise<Place> {
+  const { scheme, name, port } = partsOf(target.name, "node");
+  const agent = await agents.locate(name);
+  const addresses = isIP(agent.host)
+    ? [agent.host]
+    : await lookup(agent.host, { all: true }).then(
+        (found) => found.map(({ address }) => address),
+        () => [],
+      );
+  if (addresses.length === 0) throw serviceUnavailable(`no addresses for hostname ${agent.host}`);
+  addresses.forEach(checkAddress);
+  const wanted = portOf(port, `node ${name}`);
+  return wanted === 0 || wanted === agent.port ? { scheme: "https", ...agent, isAgent: true } : { scheme: scheme ?? "http", host: agent.host, port: wanted };
+}
+
+async function servicePlace({ objects }: ConnectContext, { target }: ApiCall): Promise<Place> {
+  const { scheme, name, port } = partsOf(target.name, "service");
+  const service = await objects.find<Service>("/services", `${target.namespace}/${name}`);
+  if (!service) throw notFound({ group: "", resource: "services" }, name);
+  const numbered = /^\d+$/.test(port) ? (service.spec.ports ?? []).find((each) => each.port === Number(port)) : undefined;
+  if (/^\d+$/.test(port) && !numbered) throw serviceUnavailable(`no service port ${port} found for service "${name}"`);
+  const portName = numbered ? (numbered.name ?? "") : port;
+  const endpoints = await objects.find<Endpoints>("/endpoints", `${target.namespace}/${name}`);
+  if (!endpoints) throw notFound({ group: "", resource: "endpoints" }, name);
+  const found: Place[] = [];
+  for (const { addresses, ports } of endpoints.subsets ?? []) {
+    const match = ports?.find((each) => (each.name ?? "") === portName);
+    if (!match) continue;
+    for (const { ip, targetRef } of addresses ?? []) {
+      // Only addresses of pods: whoever may write endpoints may not thereby reach anything else.
+      const pod = targetRef?.kind === "Pod" ? await objects.find<Pod>("/pods", `${target.namespace}/${targetRef.name}`) : undefined;
+      if (pod?.status.podIPs?.some((each) => each.ip === ip)) found.push({ scheme: scheme ?? "http", host: ip, port: match.port });
+    }
+  }
+  const place = found[Math.floor(Math.random() * found.length)];
+  if (!place) throw serviceUnavailable(`no endpoints available for service "${name}"`);
+  checkAddress(place.host);
+  return place;
+}
+
+/** The path behind `/proxy`, as it came. */
+function pathBehind({ call, target }: ApiCall): string {
+  const segments = call.path.split("/");
+  const depth = target.namespace ? 8 : 6;
+  return segments.length > depth ? `/${segments.slice(depth).join("/")}` : "";
+}
+
+async function pass(context: ConnectContext, call: ApiCall, place: Place): Promise<Reply> {
+  const { call: raw, method } = call;
+  const behind = pathBehind(call);
+  const search = raw.search ? `?${raw.search}` : "";
+  if (behind === "" && (method === "GET" || method === "HEAD") && !raw.upgradable) return { status: 301, headers: { location: `${raw.path}/${search}` } };
+  const path = `${behind || "/"}${search}`;
+  const { timeoutMilliseconds } = context.agents;
+  const tls = place.scheme === "http" ? undefined : place.isAgent ? context.agents.tls() : { rejectUnauthorized: false };
+  if (raw.upgradable) {
+    const port = place.port || (tls ? 443 : 80);
+    return await tunnel(raw, { host: place.host, port, path, tls, timeoutMilliseconds }, context.stopping);
+  }
+  const body = method === "GET" || method === "HEAD" ? undefined : await readBody(call);
+  const prefix = behind === "" ? raw.path : raw.path.slice(0, raw.path.length - behind.length);
+  const { "content-length": _length, host, ...headers } = endToEnd(forwarded(raw));
+  const message = await ask(
+    {
+      ...place,
+      path,
+      method,
+      headers: {
+        ...headers,
+        ...(place.isAgent || host === undefined ? {} : { host }),
+        ...(body && { "content-length": String(body.length) }),
+        "x-forwarded-uri": raw.path,
+        "x-forwarded-host": typeof host === "string" ? host : "",
+        "x-forwarded-proto": "https",
+      },
+      ...(body && { body }),
+      ...(tls && { tls }),
+      timeoutMilliseconds,
+    },
+    AbortSignal.any([raw.signal, context.stopping]),
+  );
+  const answered = endToEnd(message.headers);
+  const { location } = answered;
+  if (typeof location === "string") answered["location"] = rewritten(location, place, prefix);
+  return { status: message.statusCode ?? 502, headers: answered, body: { stream: (sink) => pour(message, sink) } };
+}
+
+/** Redirects within the same place lead through the proxy again; others are the client's own business. */
+function rewritten(location: string, { scheme, host, port }: Place, prefix: string): string {
+  const home = `${scheme}://${host.includes(":") ? `[${host}]` : host}${port ? `:${port}` : ""}`;
+  if (!URL.canParse(location, home)) return location;
+  const url = new URL(location, home);
+  return url.host === new URL(home).host ? `${prefix}${url.pathname}${url.search}${url.hash}` : location;
+}

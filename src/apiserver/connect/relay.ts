@@ -1,0 +1,79 @@
+// Plain requests passed on to a pod, a service or an agent, and their answers passed back as they come.
+import { type IncomingMessage, request as plainRequest } from "node:http";
+import { request as tlsRequest } from "node:https";
+import type { ConnectionOptions } from "node:tls";
+import { serviceUnavailable } from "#base";
+import type { Sink } from "#http";
+import type { PlainHeaders } from "./headers.ts";
+
+export interface Upstream {
+  readonly scheme: "http" | "https";
+  readonly host: string;
+  /** 0 for the scheme's own. */
+  readonly port: number;
+  /** With the query, encoded. */
+  readonly path: string;
+  readonly method: string;
+  readonly headers: PlainHeaders;
+  readonly body?: Uint8Array;
+  readonly tls?: ConnectionOptions;
+  readonly timeoutMilliseconds: number;
+}
+
+/** Sends the request; resolves with the answer's head. Connecting has its time, answering may take as long as it takes. */
+export async function ask(upstream: Upstream, signal: AbortSignal): Promise<IncomingMessage> {
+  const { scheme, host, port, path, method, headers, body, tls, timeoutMilliseconds } = upstream;
+  signal.throwIfAborted();
+  return await new Promise((resolve, reject) => {
+    const send = scheme === "https" ? tlsRequest : plainRequest;
+    const outgoing = send({ host, port: port || (scheme === "https" ? 443 : 80), path, method, headers, agent: false, ...tls });
+    const timer = setTimeout(() => outgoing.destroy(new Error(`no connection within ${timeoutMilliseconds} ms`)), timeoutMilliseconds || 30_000);
+    const gone = (): void => void outgoing.destroy(new Error("the client has gone"));
+    signal.addEventListener("abort", gone, { once: true });
+    outgoing.once("socket", (socket) => socket.once(scheme === "https" ? "secureConnect" : "connect", () => clearTimeout(timer)));
+    outgoing.once("error", (error) => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", gone);
+      reject(serviceUnavailable(`error trying to reach service: ${error.message}`));
+    });
+    outgoing.once("response", (message) => {
+      clearTimeout(timer);
+      message.once("close", () => signal.removeEventListener("abort", gone));
+      resolve(message);
+    });
+    outgoing.end(body);
+  });
+}
+
+const fullBacklog = 1024 * 1024;
+
+/** Passes a body on no faster than the client takes it. */
+export async function pour(message: IncomingMessage, sink: Sink): Promise<void> {
+  const stop = (): void => void message.destroy();
+  sink.closed.addEventListener("abort", stop, { once: true });
+  try {
+    for await (const chunk of message as AsyncIterable<Buffer>) {
+      sink.write(chunk);
+      if (sink.backlogBytes > fullBacklog) await sink.drained();
+    }
+  } catch (error) {
+    if (!sink.closed.aborted) throw error;
+  }
+}
+
+/** The beginning of a body, for messages. */
+export async function firstOf(message: IncomingMessage, most: number): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of message as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size >= most) break;
+    }
+  } catch {
+    // What came is enough.
+  }
+  message.destroy();
+  return Buffer.concat(chunks).subarray(0, most).toString();
+}

@@ -1,0 +1,173 @@
+// Upgraded connections: the request goes on to the agent as it came, and once the agent has agreed, bytes pass both ways untouched.
+import type { Duplex } from "node:stream";
+import type { Socket } from "node:net";
+import type { ConnectionOptions } from "node:tls";
+import { ApiError, internal, serviceUnavailable } from "#base";
+import type { Call, Reply } from "#http";
+import { type AgentAddress, dial } from "./agents.ts";
+import { type PlainHeaders, endToEnd, forwarded } from "./headers.ts";
+
+const largestHead = 64 * 1024;
+const largestRefusal = 1024 * 1024;
+/** How long the agent may take to agree or refuse: it may have to start something first. */
+const patience = 30_000;
+/** A connection on which nothing moves for so long is cut; agents themselves give up after four hours. */
+const idle = 4.5 * 3600 * 1000;
+/** How long what is left may take to reach a client that does not read. */
+const lastWords = 10_000;
+
+export interface TunnelTarget extends AgentAddress {
+  /** Encoded, with the query. */
+  readonly path: string;
+  /** Nothing for a plain connection. */
+  readonly tls: ConnectionOptions | undefined;
+  readonly timeoutMilliseconds: number;
+}
+
+interface Head {
+  readonly status: number;
+  readonly headers: PlainHeaders;
+  readonly raw: Buffer;
+  /** Bytes that came along behind the head. */
+  readonly rest: Buffer;
+}
+
+/** Passes an upgrade request on. A refusal from over there is the client's answer. `stopping` ends the tunnel. */
+export async function tunnel(call: Call, { path, tls, timeoutMilliseconds, ...address }: TunnelTarget, stopping: AbortSignal): Promise<Reply> {
+  const socket = await dial(address, tls, timeoutMilliseconds, AbortSignal.any([call.signal, stopping]));
+  try {
+    socket.write(requestText(call, path));
+    const head = await readHead(socket, call.signal);
+    if (head.status === 101) return { status: 101, headers: {}, body: { takeOver: (client, early) => join(client, early, socket, head, stopping) } };
+    if (head.status < 400) throw internal(`invalid upgrade response: status code ${head.status}`);
+    const body = await readRefusal(socket, head);
+    socket.destroy();
+    const { "content-length": _length, ...headers } = endToEnd(head.headers);
+    return { status: head.status, headers, body };
+  } catch (error) {
+    socket.destroy();
+    throw error instanceof ApiError ? error : serviceUnavailable(`error talking to ${address.host}:${address.port}: ${(error as Error).message}`);
+  }
+}
+
+function requestText(call: Call, path: string): string {
+  const lines = [`${call.method} ${path} HTTP/1.1`];
+  for (const [name, value] of Object.entries(forwarded(call))) for (const each of [value].flat()) lines.push(`${name}: ${each}`);
+  return `${lines.join("\r\n")}\r\n\r\n`;
+}
+
+/** Reads up to the empty line that ends a response's head. */
+async function readHead(socket: Socket, signal: AbortSignal): Promise<Head> {
+  let seen: Buffer = Buffer.alloc(0);
+  const raw = await gather(socket, signal, patience, (chunk) => {
+    seen = Buffer.concat([seen, chunk]);
+    const end = seen.indexOf("\r\n\r\n");
+    if (end < 0 && seen.length > largestHead) throw new Error("the answer's head is too large");
+    return end < 0 ? undefined : end + 4;
+  });
+  const [first = "", ...lines] = seen
+    .subarray(0, raw - 4)
+    .toString("latin1")
+    .split("\r\n");
+  const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(first)?.[1] ?? Number.NaN);
+  if (!Number.isInteger(status)) throw new Error("the answer is not HTTP");
+  const headers: PlainHeaders = {};
+  for (const line of lines) {
+    const colon = line.indexOf(":");
+    if (colon <= 0) throw new Error("the answer has a header that is none");
+    const name = line.slice(0, colon).toLowerCase();
+    const value = line.slice(colon + 1).trim();
+    headers[name] = headers[name] === undefined ? value : [headers[name], value].flat();
+  }
+  return { status, headers, raw: seen.subarray(0, raw), rest: seen.subarray(raw) };
+}
+
+/** The body of a refusal: as long as it says, or as long as the connection lasts; never more than a megabyte. */
+async function readRefusal(socket: Socket, { headers, rest }: Head): Promise<Buffer> {
+  const said = headers["content-length"];
+  const wanted = typeof said === "string" ? Math.min(Number(said) || 0, largestRefusal) : largestRefusal;
+  let body = rest;
+  if (body.length < wanted) {
+    await gather(socket, new AbortController().signal, lastWords, (chunk) => {
+      body = Buffer.concat([body, chunk]);
+      return body.length >= wanted ? wanted : undefined;
+    }).catch(() => undefined);
+  }
+  return isChunked(headers) ? dechunked(body) : body.subarray(0, wanted);
+}
+
+const isChunked = (headers: PlainHeaders): boolean => /\bchunked\b/i.test([headers["transfer-encoding"] ?? ""].flat().join());
+
+function dechunked(body: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  for (let at = 0; at < body.length;) {
+    const line = body.indexOf("\r\n", at);
+    const size = line < 0 ? 0 : Number.parseInt(body.subarray(at, line).toString("latin1"), 16);
+    if (!size) break;
+    parts.push(body.subarray(line + 2, line + 2 + size));
+    at = line + 2 + size + 2;
+  }
+  return Buffer.concat(parts);
+}
+
+/** Feeds `take` with what arrives until it gives a number, within a time; leaves the socket paused. */
+async function gather(socket: Socket, signal: AbortSignal, milliseconds: number, take: (chunk: Buffer) => number | undefined): Promise<number> {
+  return await new Promise((resolve, reject) => {
+    const done = (outcome: number | Error): void => {
+      clearTimeout(timer);
+      socket.removeListener("data", data);
+      socket.removeListener("end", ended);
+      socket.removeListener("error", done);
+      signal.removeEventListener("abort", gone);
+      socket.pause();
+      if (outcome instanceof Error) reject(outcome);
+      else resolve(outcome);
+    };
+    const data = (chunk: Buffer): void => {
+      try {
+        const found = take(chunk);
+        if (found !== undefined) done(found);
+      } catch (error) {
+        done(error as Error);
+      }
+    };
+    const ended = (): void => done(new Error("the connection ended early"));
+    const gone = (): void => done(new Error("the client has gone"));
+    const timer = setTimeout(() => done(new Error(`no answer within ${milliseconds} ms`)), milliseconds);
+    socket.on("data", data);
+    socket.once("end", ended);
+    socket.once("error", done);
+    signal.addEventListener("abort", gone, { once: true });
+    socket.resume();
+  });
+}
+
+/** Joins both connections. Each direction ends by itself; when one side is gone, the other gets what is left and goes, too. */
+function join(client: Duplex, early: Uint8Array, agent: Socket, { raw, rest }: Head, stopping: AbortSignal): void {
+  client.allowHalfOpen = true;
+  client.write(raw);
+  if (rest.length) client.write(rest);
+  if (early.length) agent.write(early);
+  const cut = (): void => {
+    client.destroy();
+    agent.destroy();
+  };
+  agent.setTimeout(idle, cut);
+  stopping.addEventListener("abort", cut, { once: true });
+  const follow = (ended: Duplex, other: Duplex): void => {
+    ended.on("error", () => ended.destroy());
+    ended.once("close", () => {
+      other.end();
+      const timer = setTimeout(cut, lastWords);
+      timer.unref();
+      other.once("close", () => {
+        clearTimeout(timer);
+        stopping.removeEventListener("abort", cut);
+      });
+    });
+  };
+  follow(client, agent);
+  follow(agent, client);
+  client.pipe(agent);
+  agent.pipe(client);
+}
