@@ -2,7 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import { chmodSync, lstatSync, rmSync } from "node:fs";
 import { type Server as PlainServer, ServerResponse, createServer } from "node:http";
-import { type ServerHttp2Session, performServerHandshake } from "node:http2";
+import { type ServerHttp2Session, constants, performServerHandshake } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import { type SecureContextOptions, type TLSSocket, type TlsOptions, createServer as createTlsServer } from "node:tls";
 import type { Duplex } from "node:stream";
@@ -40,6 +40,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const sockets = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
   const plain = http1Engine(options);
+  // It never listens itself, but only a listening server keeps track of its connections: their time limits, and which are idle.
+  plain.emit("listening");
   const server = createTlsServer({ ...options.tls, ALPNProtocols: ["h2", "http/1.1"] }, (socket) => {
     socket.setNoDelay(true);
     socket.on("error", () => socket.destroy());
@@ -133,13 +135,13 @@ function serveHttp2(session: ServerHttp2Session, socket: TLSSocket, options: Lis
   const peer = peerOf(socket);
   session.setLocalWindowSize(16 * 1024 * 1024);
   session.on("error", () => session.destroy());
-  session.on("stream", (stream, headers) => {
+  session.on("stream", (stream, headers, _flags, raw) => {
     stream.on("error", () => undefined);
-    const call = callFromHttp2(stream, headers, peer, options.now());
+    const call = callFromHttp2(stream, headers, raw, peer, options.now());
     void options
       .handle(call)
       .then((reply) => replyOnHttp2(stream, call.method, reply))
-      .catch(() => stream.destroy());
+      .catch(() => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
   });
 }
 
