@@ -13,10 +13,17 @@ export function canonicalStored(schema: KindSchema, object: ApiObject): ApiObjec
   return canonical(schema, object as never) as unknown as ApiObject;
 }
 
-export function decodeStoredProtobuf(schema: KindSchema, value: Uint8Array, dialect: Dialect): ApiObject {
-  const { raw } = decodeEnvelope(value, dialect.wire.protobufMagic);
-  return protobufCodec(schema).decode(raw) as unknown as ApiObject;
+/** Which version a stored value is in, and how it is decoded once its declaration is chosen. */
+export function storedForm(value: Uint8Array, dialect: Dialect): { readonly apiVersion: string; decode(schema: KindSchema): ApiObject } {
+  if (value[0] === openingBrace) {
+    const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString();
+    return { apiVersion: /"apiVersion":\s*"([^"]*)"/.exec(text)?.[1] ?? "", decode: (schema) => decodeJson(schema, text) };
+  }
+  const { apiVersion, kind, raw } = decodeEnvelope(value, dialect.wire.protobufMagic);
+  return { apiVersion, decode: (schema) => protobufCodec(schema).decode(raw, { apiVersion, kind }) as unknown as ApiObject };
 }
+
+const openingBrace = 0x7b;
 
 export function encodeStoredProtobuf(schema: KindSchema, object: ApiObject, dialect: Dialect): Uint8Array {
   const type = { apiVersion: apiVersionOf(dialect, schema.kind), kind: schema.kind.kind };

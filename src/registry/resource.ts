@@ -3,7 +3,7 @@ import { type ResourceName, conflict } from "#base";
 import { type Dialect, apiVersionOf, groupName } from "#dialect";
 import { inDialect } from "#api";
 import { canonical } from "#schema";
-import { canonicalStored, decodeJson, decodeStoredProtobuf, encodeJson, encodeStoredProtobuf } from "./encoding.ts";
+import { canonicalStored, decodeJson, encodeJson, encodeStoredProtobuf, storedForm } from "./encoding.ts";
 import type { Entry, Outcome, Revision, Store, Write } from "#store";
 import { type Held, type Known, type ObjectSource, type Reader, hold } from "#watchcache";
 import type { ApiObject, KindSchema, Served, Strategy } from "./strategy.ts";
@@ -86,12 +86,15 @@ export class Resource {
     return hold(entry.key, entry.revision, json, known);
   };
 
+  /** A stored value in the stored shape. Values that were stored in another served version are converted. */
   decodeStored(value: Uint8Array): ApiObject {
-    const decoded = value[0] === 0x7b ? decodeJson(this.hub, value) : decodeStoredProtobuf(this.hub, value, this.dialect);
-    decoded.kind = this.hub.kind.kind;
-    decoded.apiVersion = this.hubVersion;
-    this.strategy.restore?.(decoded);
-    return decoded;
+    const { apiVersion, decode } = storedForm(value, this.dialect);
+    const other = apiVersion === this.hubVersion ? undefined : this.endpoints.find((endpoint) => endpoint.apiVersion === apiVersion);
+    const object = decode(other?.schema ?? this.hub);
+    if (other) return other.toHub(object);
+    object.kind = this.hub.kind.kind;
+    object.apiVersion = this.hubVersion;
+    return object;
   }
 
   /** The object as it is held, for code that has to change it. Always a fresh copy. */
