@@ -2,20 +2,21 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type IncomingHttpHeaders, type ServerHttp2Stream, constants } from "node:http2";
 import type { Writable } from "node:stream";
-import { BodyCutShort, BodyTooLarge, type Call, type Peer, type Reply, type Sink } from "./call.ts";
+import { BodyCutShort, BodyTooLarge, type Call, type HeaderValues, type Peer, type Reply, type Sink } from "./call.ts";
 
 interface Readable {
   on(event: "data", listener: (chunk: Uint8Array) => void): unknown;
-  on(event: "end" | "close" | "aborted", listener: () => void): unknown;
+  on(event: "end" | "close", listener: () => void): unknown;
   on(event: "error", listener: (error: Error) => void): unknown;
-  pause(): unknown;
-  resume(): unknown;
+  readonly destroyed: boolean;
+  readonly readableEnded: boolean;
 }
 
-/** Collects a request body, once. */
-function bodyReader(source: Readable, declared: string | undefined): Call["body"] {
+/** Collects a request body, once. A stream that was cut off ends like any other: `complete` tells them apart. */
+function bodyReader(source: Readable, declared: string | undefined, complete: () => boolean): Call["body"] {
   return (limitBytes) => {
     if (declared !== undefined && Number(declared) > limitBytes) return Promise.reject(new BodyTooLarge(limitBytes));
+    if (source.destroyed && !source.readableEnded) return Promise.reject(new BodyCutShort());
     return new Promise((resolve, reject) => {
       const chunks: Uint8Array[] = [];
       let size = 0;
@@ -31,6 +32,7 @@ function bodyReader(source: Readable, declared: string | undefined): Call["body"
         } else chunks.push(chunk);
       });
       source.on("end", () => {
+        if (!complete()) return cutShort();
         done = true;
         resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
       });
@@ -57,21 +59,35 @@ function lazySignal(onClose: (abort: () => void) => void): () => AbortSignal {
   };
 }
 
-export function callFromHttp2(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, peer: Peer, now: number): Call {
+/** Node joins the values of a header that comes twice; here they stay apart. */
+function distinct(headers: HeaderValues, raw: readonly string[]): HeaderValues {
+  let names = 0;
+  for (const _ in headers) names++;
+  if (names * 2 === raw.length) return headers;
+  const values = Object.create(null) as Record<string, string | string[]>;
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = raw[at]!.toLowerCase();
+    const known = values[name];
+    values[name] = known === undefined ? raw[at + 1]! : [known, raw[at + 1]!].flat();
+  }
+  return values;
+}
+
+export function callFromHttp2(stream: ServerHttp2Stream, [headers, raw]: readonly [IncomingHttpHeaders, raw: readonly string[]], peer: Peer, now: number): Call {
   const [path, search] = splitTarget(headers[":path"] ?? "/");
   const signal = lazySignal((abort) => (stream.destroyed ? abort() : stream.on("close", abort)));
   return {
     method: headers[":method"] ?? "GET",
     path,
     search,
-    headers,
+    headers: distinct(headers, raw),
     protocol: "2",
     peer,
     receivedAt: now,
     get signal() {
       return signal();
     },
-    body: bodyReader(stream, headers["content-length"]),
+    body: bodyReader(stream, headers["content-length"], () => !stream.aborted),
     upgradable: false,
     goAway: () => stream.session?.goaway(constants.NGHTTP2_NO_ERROR),
   };
@@ -84,14 +100,14 @@ export function callFromHttp1(request: IncomingMessage, peer: Peer, now: number,
     method: request.method ?? "GET",
     path,
     search,
-    headers: request.headers,
+    headers: distinct(request.headers, request.rawHeaders),
     protocol: "1.1",
     peer,
     receivedAt: now,
     get signal() {
       return signal();
     },
-    body: bodyReader(request, request.headers["content-length"]),
+    body: bodyReader(request, request.headers["content-length"], () => request.complete),
     upgradable,
     goAway: () => undefined,
   };
@@ -144,9 +160,14 @@ export async function replyOnHttp2(stream: ServerHttp2Stream, method: string, re
     return;
   }
   if ("takeOver" in body) throw new Error("an HTTP/2 stream cannot be taken over");
+  if ("stream" in body) {
+    stream.respond(headers);
+    return method === "HEAD" ? undefined : await streamed(body.stream, stream);
+  }
+  headers["content-length"] ??= lengthOf(body);
   stream.respond(headers);
-  if ("stream" in body) await streamed(body.stream, stream);
-  else writeParts(body, stream);
+  if (method !== "HEAD") writeParts(body, stream);
+  if (!stream.endAfterHeaders && !stream.readableEnded) stream.resume();
 }
 
 export async function replyOnHttp1(response: ServerResponse, method: string, reply: Reply): Promise<void> {
@@ -154,23 +175,26 @@ export async function replyOnHttp1(response: ServerResponse, method: string, rep
   const headers = { ...reply.headers } as PlainHeaders;
   const body = reply.body;
   if (body === undefined || isBytes(body)) {
-    headers["content-length"] ??= body?.length ?? 0;
+    if (body || !isBodiless(reply.status)) headers["content-length"] ??= body?.length ?? 0;
     response.writeHead(reply.status, headers);
     response.end(method === "HEAD" ? undefined : body);
     return;
   }
   if ("takeOver" in body) throw new Error("the connection of a plain request cannot be taken over");
   if (!("stream" in body)) {
-    const parts = body as readonly Uint8Array[];
-    headers["content-length"] ??= parts.reduce((sum, part) => sum + part.length, 0);
+    headers["content-length"] ??= lengthOf(body);
     response.writeHead(reply.status, headers);
-    writeParts(parts, response);
+    writeParts(body, response);
     return;
   }
   response.writeHead(reply.status, headers);
   response.flushHeaders();
-  await streamed(body.stream, response);
+  if (method === "HEAD") response.end();
+  else await streamed(body.stream, response);
 }
+
+const isBodiless = (status: number): boolean => status === 204 || status === 304;
+const lengthOf = (parts: readonly Uint8Array[]): number => parts.reduce((sum, part) => sum + part.length, 0);
 
 function writeParts(parts: readonly Uint8Array[], out: Writable): void {
   out.cork();
@@ -179,10 +203,8 @@ function writeParts(parts: readonly Uint8Array[], out: Writable): void {
   process.nextTick(() => out.uncork());
 }
 
+/** A stream that fails must not look finished: whoever called breaks it off. */
 async function streamed(run: (sink: Sink) => Promise<void>, out: Writable): Promise<void> {
-  try {
-    await run(sinkOver(out));
-  } finally {
-    if (!out.destroyed) out.end();
-  }
+  await run(sinkOver(out));
+  if (!out.destroyed) out.end();
 }

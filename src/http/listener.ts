@@ -39,7 +39,8 @@ const largestHeaderBytes = 64 * 1024;
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const sockets = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
-  const plain = http1Engine(options);
+  let draining = false;
+  const plain = http1Engine(options, () => draining);
   // It never listens itself, but only a listening server keeps track of its connections: their time limits, and which are idle.
   plain.emit("listening");
   const server = createTlsServer({ ...options.tls, ALPNProtocols: ["h2", "http/1.1"] }, (socket) => {
@@ -79,6 +80,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     setSecureContext: (context) => server.setSecureContext(context),
     connections: () => sockets.size,
     drain: () => {
+      draining = true;
       server.close();
       plain.closeIdleConnections();
       for (const session of sessions) session.close();
@@ -137,7 +139,7 @@ function serveHttp2(session: ServerHttp2Session, socket: TLSSocket, options: Lis
   session.on("error", () => session.destroy());
   session.on("stream", (stream, headers, _flags, raw) => {
     stream.on("error", () => undefined);
-    const call = callFromHttp2(stream, headers, raw, peer, options.now());
+    const call = callFromHttp2(stream, [headers, raw], peer, options.now());
     void options
       .handle(call)
       .then((reply) => replyOnHttp2(stream, call.method, reply))
@@ -145,15 +147,19 @@ function serveHttp2(session: ServerHttp2Session, socket: TLSSocket, options: Lis
   });
 }
 
-function http1Engine(options: Pick<ListenerOptions, "handle" | "now" | "headersTimeoutMilliseconds">): PlainServer {
+function http1Engine(options: Pick<ListenerOptions, "handle" | "now" | "headersTimeoutMilliseconds">, draining = (): boolean => false): PlainServer {
   const headersTimeout = options.headersTimeoutMilliseconds ?? 32_000;
-  const server = createServer({ maxHeaderSize: largestHeaderBytes, headersTimeout, requestTimeout: 0, keepAliveTimeout: 180_000 });
+  const connectionsCheckingInterval = Math.min(headersTimeout, 30_000);
+  const server = createServer({ maxHeaderSize: largestHeaderBytes, headersTimeout, connectionsCheckingInterval, requestTimeout: 0, keepAliveTimeout: 180_000 });
   server.on("request", (request, response) => {
     response.on("error", () => undefined);
     const call = callFromHttp1(request, peerOf(request.socket as TLSSocket), options.now());
     void options
       .handle(call)
-      .then((reply) => replyOnHttp1(response, call.method, reply))
+      .then((reply) => {
+        if (draining()) response.shouldKeepAlive = false;
+        return replyOnHttp1(response, call.method, reply);
+      })
       .catch(() => response.destroy());
   });
   server.on("upgrade", (request, socket: Duplex, head: Buffer) => {

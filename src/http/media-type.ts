@@ -40,7 +40,8 @@ export function parseAccept(text: string): readonly MediaType[] {
   if (known) return known;
   const clauses = splitOutsideQuotes(text, ",")
     .map(parseMediaType)
-    .filter((clause) => clause !== undefined && clause.quality > 0)
+    .filter((clause) => clause !== undefined)
+    .filter(({ quality }) => quality > 0)
     .map((clause, position) => ({ clause, position }))
     .sort((a, b) => b.clause.quality - a.clause.quality || a.position - b.position)
     .map(({ clause }) => clause);
