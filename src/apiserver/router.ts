@@ -45,8 +45,14 @@ export function router(catalog: Catalog, context: EndpointContext, paths: readon
     if (!endpoint) throw notServed();
     checkPlace(call, endpoint);
     const handler = handlerFor(call, endpoint);
+    const { deprecated } = endpoint.served;
+    if (deprecated) call.warn(deprecation(endpoint, deprecated));
     return await handler(context, call, endpoint);
   }
+}
+
+function deprecation({ apiVersion, group, kind }: Endpoint, { since, until, instead }: NonNullable<Endpoint["served"]["deprecated"]>): string {
+  return `${apiVersion} ${kind} is deprecated in ${since}+, unavailable in ${until}+; use ${group}/${instead} ${kind}`;
 }
 
 function handlerFor(call: ApiCall, endpoint: Endpoint): Endpointed {

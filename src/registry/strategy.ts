@@ -120,6 +120,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly fieldAliases?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   ttlSeconds?(obj: T, about: Circumstances): number;
   readonly columns?: readonly Column<T>[];
+  /** Annotations that the server keeps for itself: tables do not show them. */
+  readonly ownAnnotations?: readonly string[];
   readonly subresources?: Readonly<Record<string, PartSubresource<T>>>;
   readonly scale?: ScaleView<T>;
 }

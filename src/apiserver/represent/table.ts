@@ -39,7 +39,14 @@ export interface Row {
 
 export function rowOf(strategy: Strategy, hub: ApiObject, shown: ApiObject, include: IncludeObject, dialect: Dialect, now: Date): Row {
   const cells = columnsOf(strategy).map((column) => column.cell(hub, now));
-  return { cells, object: include === "None" ? null : include === "Object" ? shown : partialMetadata(shown, dialect) };
+  return { cells, object: include === "None" ? null : include === "Object" ? shown : withoutOwn(partialMetadata(shown, dialect), strategy) };
+}
+
+function withoutOwn(object: ApiObject, { ownAnnotations }: Strategy): ApiObject {
+  if (!ownAnnotations || !object.metadata.annotations) return object;
+  const { annotations, ...rest } = object.metadata;
+  const others = Object.entries(annotations).filter(([key]) => !ownAnnotations.includes(key));
+  return { ...object, metadata: others.length > 0 ? { ...rest, annotations: Object.fromEntries(others) } : rest };
 }
 
 /** The object's identity and metadata, nothing else. */

@@ -51,6 +51,7 @@ export const daemonSet = strategy<DaemonSet>({
   scope: "Namespaced",
   hub: DaemonSet,
   generation: true,
+  ownAnnotations: [generationKey],
   status: "cleared",
   defaults: (obj) => {
     podTemplateDefaults(obj.spec.template);
