@@ -1,15 +1,23 @@
 // "Cache off": the same reading interface, straight from the store.
-import { SortedMap } from "#base";
-import type { Revision, Store } from "#store";
+import type { Batch, Revision, Change as StoreChange, Store } from "#store";
 import { Change, Frame } from "./frame.ts";
 import { type Held, heldAt } from "./held.ts";
-import { type Reader, pageOf } from "./resource-cache.ts";
-import type { Freshness, ListQuery, Listing, ObjectSource, WatchQuery, Watcher } from "./source.ts";
+import { pageFromStore } from "./page.ts";
+import type { Reader } from "./resource-cache.ts";
+import { type Freshness, type ListQuery, type Listing, NotYet, type ObjectSource, type WatchQuery, type Watcher } from "./source.ts";
+
+/** How far a watch has come. */
+interface Following {
+  through: Revision;
+}
+
+const partFrames = 256;
 
 export class DirectSource implements ObjectSource {
   readonly #store: Store;
   readonly #prefix: string;
   readonly #read: Reader;
+  readonly #following = new Set<Following>();
   #seen: Revision = 0;
 
   constructor(store: Store, prefix: string, read: Reader) {
@@ -26,8 +34,11 @@ export class DirectSource implements ObjectSource {
     return 0;
   }
 
+  /** What the slowest watch has been given: a mark beyond it would make its reader miss something. */
   lastChange(): Revision {
-    return this.#seen;
+    let least = Infinity;
+    for (const { through } of this.#following) least = Math.min(least, through);
+    return least === Infinity ? 0 : least;
   }
 
   peek(): Held | undefined {
@@ -40,49 +51,67 @@ export class DirectSource implements ObjectSource {
 
   async get(key: string, freshness: Freshness): Promise<Held | undefined> {
     const page = await this.#store.read({ key: this.#prefix + key }, freshness.at === "exactly" ? freshness.revision : undefined);
+    checkArrived(freshness, page.revision);
     const entry = page.entries[0];
     return entry && this.#read(entry);
   }
 
   async list(query: ListQuery): Promise<Listing> {
-    const at = query.freshness.at === "exactly" ? query.freshness.revision : undefined;
-    const page = await this.#store.read({ prefix: this.#prefix + query.below }, at);
-    this.#seen = Math.max(this.#seen, page.revision);
-    const items = new SortedMap<Held>();
-    for (const entry of page.entries) items.set(entry.key, this.#read(entry));
-    return pageOf(items, this.#prefix, query, page.revision);
+    const { freshness } = query;
+    const listing = await pageFromStore(this.#store, this.#prefix, this.#read, query, freshness.at === "exactly" ? freshness.revision : undefined);
+    checkArrived(freshness, listing.revision);
+    this.#seen = Math.max(this.#seen, listing.revision);
+    return listing;
   }
 
   async watch(query: WatchQuery, watcher: Watcher): Promise<void> {
-    const prefix = this.#prefix + query.below;
-    const sees = (item: Held): boolean => query.selector.matches(item);
-    let from = query.from === "now" ? await this.#store.progress() : query.from;
+    const { below, selector, signal } = query;
+    const now = await this.#store.progress();
+    let from = query.from === "now" ? now : query.from;
     if (from === "state") {
-      const page = await this.#store.read({ prefix });
-      from = page.revision;
-      const first = page.entries.map(this.#read).filter(sees);
-      if (first.length > 0) watcher.deliver(first.map((item) => new Frame("ADDED", item)));
+      const { items, revision } = await pageFromStore(this.#store, this.#prefix, this.#read, { below, selector });
+      for (let at = 0; at < items.length && !signal.aborted; at += partFrames) {
+        watcher.deliver(items.slice(at, at + partFrames).map((item) => new Frame("ADDED", item)));
+        if (at + partFrames < items.length) await watcher.drained?.();
+      }
+      from = revision;
     }
-    void this.#follow(prefix, from, sees, query.signal, watcher);
+    if (signal.aborted) return;
+    const batches = this.#store.watch({ prefix: this.#prefix + below }, from, signal)[Symbol.asyncIterator]();
+    const first = batches.next();
+    // A start that is too long ago shows at the first step; where the start lies ahead, that step may be long in coming.
+    if (from < now) {
+      void this.#store.progress();
+      await first;
+    }
+    void this.#follow(first, batches, from, query, watcher);
   }
 
-  async #follow(prefix: string, from: Revision, sees: (item: Held) => boolean, signal: AbortSignal, watcher: Watcher): Promise<void> {
+  async #follow(first: Promise<IteratorResult<Batch>>, batches: AsyncIterator<Batch>, from: Revision, { selector, signal }: WatchQuery, watcher: Watcher): Promise<void> {
+    const following: Following = { through: from };
+    this.#following.add(following);
     try {
-      for await (const batch of this.#store.watch({ prefix }, from, signal)) {
-        const frames = batch.changes.flatMap((stored) => {
-          const previous = stored.previous && this.#read(stored.previous);
-          if (stored.value === null && !previous) return [];
-          const change =
-            stored.value === null
-              ? new Change(stored.revision, heldAt(previous!, stored.revision), previous, true)
-              : new Change(stored.revision, this.#read({ ...stored, value: stored.value }), previous, false);
-          return change.frameFor(sees) ?? [];
-        });
+      for (let step = await first; !step.done && !signal.aborted; step = await batches.next()) {
+        const frames = step.value.changes.flatMap((stored) => this.#change(stored)?.frameFor((item) => selector.matches(item)) ?? []);
         if (frames.length > 0) watcher.deliver(frames);
-        watcher.progressed?.(batch.through);
+        following.through = Math.max(following.through, step.value.through);
+        this.#seen = Math.max(this.#seen, step.value.through);
       }
+      if (!signal.aborted) watcher.ended();
     } catch {
-      watcher.ended();
+      if (!signal.aborted) watcher.ended();
+    } finally {
+      this.#following.delete(following);
     }
   }
+
+  #change(stored: StoreChange): Change | undefined {
+    const previous = stored.previous && this.#read(stored.previous);
+    if (stored.value !== null) return new Change(stored.revision, this.#read({ ...stored, value: stored.value }), previous, false);
+    return previous && new Change(stored.revision, heldAt(previous, stored.revision), previous, true);
+  }
+}
+
+function checkArrived(freshness: Freshness, revision: Revision): void {
+  if (freshness.at === "notOlderThan" && freshness.revision > revision) throw new NotYet(freshness.revision, revision);
 }

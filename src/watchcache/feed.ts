@@ -2,7 +2,11 @@
 import type { Clock } from "#base";
 import { Compacted, type Revision, type Store, type Batch } from "#store";
 import { type CacheFeed, type Reader, ResourceCache } from "./resource-cache.ts";
+import type { Held } from "./held.ts";
+import type { HistoryBounds } from "./history.ts";
 import { NotYet } from "./source.ts";
+
+const entriesPerRead = 1000;
 
 export interface FeedOptions {
   readonly store: Store;
@@ -12,6 +16,8 @@ export interface FeedOptions {
   readonly signal: AbortSignal;
   /** Told when the feed has to start over, and why. */
   readonly onRestart?: (error: unknown) => void;
+  /** How much of the recent past each resource keeps. */
+  readonly bounds?: HistoryBounds;
   /** How long a reader waits for a revision that has not come yet. */
   readonly patienceMilliseconds?: number;
 }
@@ -32,16 +38,16 @@ export class Feed implements CacheFeed {
 
   /** Makes the cache of one resource; `prefix` ends in a slash. Add all before start(). */
   cache(prefix: string, read: Reader): ResourceCache {
-    const cache = new ResourceCache(prefix, read, this);
+    const cache = new ResourceCache(prefix, read, this, this.#options.bounds);
     this.#caches.set(prefix, cache);
     return cache;
   }
 
-  /** Loads everything, then follows the store until the signal is aborted. Resolves when loaded. */
+  /** Loads everything, then follows the store until the signal is aborted. Resolves when loaded; a store that fails is tried again. */
   async start(): Promise<void> {
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    this.#running = this.#run(resolve).catch(reject);
-    await promise;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#running = this.#run(() => resolve(true)).finally(() => resolve(false));
+    if (!(await promise)) throw new Error("the watch of the store was stopped before everything was loaded");
   }
 
   /** Resolves when following has ended. */
@@ -82,6 +88,7 @@ export class Feed implements CacheFeed {
     for (let attempt = 0; !signal.aborted; attempt++) {
       try {
         await this.#load();
+        if (signal.aborted) return;
         this.#ready = true;
         loaded();
         attempt = 0;
@@ -96,18 +103,22 @@ export class Feed implements CacheFeed {
     }
   }
 
+  /** Reads a snapshot of everything, decoding it piece by piece so that others get a turn. */
   async #load(): Promise<void> {
-    const entries = new Map([...this.#caches.keys()].map((prefix) => [prefix, [] as Parameters<ResourceCache["reset"]>[0][number][]]));
+    const items = new Map([...this.#caches.keys()].map((prefix) => [prefix, [] as Held[]]));
     let after: string | undefined;
     let at: Revision | undefined;
     for (;;) {
-      const page = await this.store.read({ prefix: this.#options.prefix, limit: 5000, ...(after !== undefined && { after }) }, at);
+      const page = await this.store.read({ prefix: this.#options.prefix, limit: entriesPerRead, ...(after !== undefined && { after }) }, at);
       at ??= page.revision;
-      for (const entry of page.entries) entries.get(this.#prefixOf(entry.key) ?? "")?.push(entry);
+      for (const entry of page.entries) {
+        const prefix = this.#prefixOf(entry.key);
+        if (prefix !== undefined) items.get(prefix)!.push(this.#caches.get(prefix)!.read(entry));
+      }
       after = page.entries.at(-1)?.key;
-      if (page.remaining === 0 || after === undefined) break;
+      if (page.remaining === 0 || after === undefined || this.#options.signal.aborted) break;
     }
-    for (const [prefix, list] of entries) this.#caches.get(prefix)!.reset(list, at);
+    for (const [prefix, list] of items) this.#caches.get(prefix)!.reset(list, at);
     this.#arrive(at);
   }
 

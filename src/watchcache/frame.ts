@@ -27,6 +27,18 @@ export class Frame {
   }
 }
 
+const joined = new WeakMap<readonly Frame[], Map<FrameEncoder, Uint8Array>>();
+
+/** The bytes of frames that were delivered together, joined once for all who were given the same array. */
+export function bytesOf(frames: readonly Frame[], encoder: FrameEncoder): Uint8Array {
+  if (frames.length === 1) return frames[0]!.bytes(encoder);
+  let known = joined.get(frames);
+  if (!known) joined.set(frames, (known = new Map()));
+  let bytes = known.get(encoder);
+  if (!bytes) known.set(encoder, (bytes = Buffer.concat(frames.map((frame) => frame.bytes(encoder)))));
+  return bytes;
+}
+
 /** A change of one object: what it is now (or was, when deleted), and what it was before. */
 export class Change {
   readonly revision: Revision;

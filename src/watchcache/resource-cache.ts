@@ -1,10 +1,13 @@
 // The cache of one resource: all its objects as bytes, its recent changes, and everyone who watches them.
 import { SortedMap } from "#base";
 import { Compacted, type Entry, type Revision, type Store, type Change as StoreChange } from "#store";
+import { Demux, type Watching, frameFor } from "./demux.ts";
 import { Change, Frame } from "./frame.ts";
 import { type Held, heldAt } from "./held.ts";
-import { History } from "./history.ts";
+import { History, type HistoryBounds } from "./history.ts";
 import { IndexesOnDemand } from "./index-on-demand.ts";
+import { pageFromStore, pageOf } from "./page.ts";
+import { Past } from "./past.ts";
 import type { Freshness, ListQuery, Listing, ObjectSource, WatchQuery, Watcher } from "./source.ts";
 
 /** Turns a stored value into what is held. */
@@ -20,49 +23,42 @@ export interface CacheFeed {
   revision(): Revision;
 }
 
-interface Watching {
-  readonly prefix: string;
-  readonly sees: (item: Held) => boolean;
-  readonly watcher: Watcher;
-  /** Changes up to here are none of its business, even if they are yet to come. */
-  readonly after: Revision;
-  pending: Frame[] | undefined;
-}
-
-const mostAnswers = 4;
+/** How much a watcher that catches up is given before it must have taken it. */
+const partFrames = 256;
+const partBytes = 256 * 1024;
 
 export class ResourceCache implements ObjectSource {
   readonly prefix: string;
-  readonly #read: Reader;
+  readonly read: Reader;
   readonly #feed: CacheFeed;
+  readonly #bounds: HistoryBounds | undefined;
   #items = new SortedMap<Held>();
-  #history = new History(0);
+  #history: History;
+  /** Everything below a prefix, shared by watchers that start at the same moment. */
+  #state: { readonly prefix: string; readonly items: readonly Held[] } | undefined;
   readonly #indexes = new IndexesOnDemand();
-  readonly #watching = new Set<Watching>();
-  readonly #touched = new Set<Watching>();
-  /** Answers to lists since the last change: the same question gets the very same items, and so the very same bytes. */
-  readonly #answers = new Map<string, Omit<Listing, "revision">>();
+  readonly #watching: Demux;
 
-  constructor(prefix: string, read: Reader, feed: CacheFeed) {
+  constructor(prefix: string, read: Reader, feed: CacheFeed, bounds?: HistoryBounds) {
     this.prefix = prefix;
-    this.#read = read;
+    this.read = read;
     this.#feed = feed;
+    this.#bounds = bounds;
+    this.#history = new History(0, bounds);
+    this.#watching = new Demux(prefix);
   }
 
   /** Replaces everything, at start or after the feed lost its place. Watchers cannot tell what they missed and are ended. */
-  reset(entries: readonly Entry[], revision: Revision): void {
+  reset(items: readonly Held[], revision: Revision): void {
     this.#items = new SortedMap();
     this.#indexes.clear();
-    this.#answers.clear();
-    this.#history = new History(revision);
-    for (const entry of entries) this.#items.set(entry.key, this.#read(entry));
-    for (const { watcher } of this.#watching) watcher.ended();
-    this.#watching.clear();
-    this.#touched.clear();
+    this.#state = undefined;
+    this.#history = new History(revision, this.#bounds);
+    for (const item of items) this.#items.set(item.key, item);
+    this.#watching.end();
   }
 
   apply(stored: StoreChange): void {
-    if (this.#answers.size > 0) this.#answers.clear();
     const previous = this.#items.get(stored.key);
     let change: Change;
     if (stored.value === null) {
@@ -71,34 +67,19 @@ export class ResourceCache implements ObjectSource {
       this.#indexes.replace(previous, undefined);
       change = new Change(stored.revision, heldAt(previous, stored.revision), previous, true);
     } else {
-      const item = this.#read({ key: stored.key, value: stored.value, revision: stored.revision, created: stored.created });
+      const item = this.read({ key: stored.key, value: stored.value, revision: stored.revision, created: stored.created });
       this.#items.set(stored.key, item);
       this.#indexes.replace(previous, item);
       change = new Change(stored.revision, item, previous, false);
     }
+    this.#state = undefined;
     this.#history.append(change);
-    for (const watching of this.#watching) {
-      if (stored.revision <= watching.after || !stored.key.startsWith(watching.prefix)) continue;
-      const frame = change.frameFor(watching.sees);
-      if (!frame) continue;
-      (watching.pending ??= []).push(frame);
-      this.#touched.add(watching);
-    }
+    this.#watching.apply(change);
   }
 
   /** Hands out what apply() gathered: one delivery per watcher and batch. */
   flush(): void {
-    for (const watching of this.#touched) {
-      const frames = watching.pending!;
-      watching.pending = undefined;
-      watching.watcher.deliver(frames);
-    }
-    this.#touched.clear();
-  }
-
-  /** Tells watchers that care how far the feed has come. */
-  progressed(revision: Revision): void {
-    for (const { watcher } of this.#watching) watcher.progressed?.(revision);
+    this.#watching.flush();
   }
 
   revision(): Revision {
@@ -128,59 +109,120 @@ export class ResourceCache implements ObjectSource {
   }
 
   async get(key: string, freshness: Freshness): Promise<Held | undefined> {
-    if (freshness.at === "exactly") return (await this.#at(freshness.revision)).get(this.prefix + key);
-    await this.#fresh(freshness);
-    return this.#items.get(this.prefix + key);
+    if (freshness.at !== "exactly") {
+      await this.#fresh(freshness);
+      return this.#items.get(this.prefix + key);
+    }
+    await this.#feed.reached(freshness.revision);
+    const later = this.#history.after(freshness.revision);
+    if (later) return new Past(this.#items, later).get(this.prefix + key);
+    const [entry] = (await this.#feed.store.read({ key: this.prefix + key }, freshness.revision)).entries;
+    return entry && this.read(entry);
   }
 
   async list(query: ListQuery): Promise<Listing> {
     const { freshness } = query;
     if (freshness.at === "exactly") {
-      return pageOf(await this.#at(freshness.revision), this.prefix, query, freshness.revision);
+      await this.#feed.reached(freshness.revision);
+      const later = this.#history.after(freshness.revision);
+      if (!later) return await pageFromStore(this.#feed.store, this.prefix, this.read, query, freshness.revision);
+      return pageOf(later.length === 0 ? this.#items : new Past(this.#items, later), this.prefix, query, freshness.revision);
     }
     const revision = await this.#fresh(freshness);
-    const question = `${query.below} ${query.limit ?? ""} ${query.after ?? ""} ${query.selector.id}`;
-    let answer = this.#answers.get(question);
-    if (!answer) {
-      const { exact } = query.selector;
-      answer = exact && query.limit === undefined ? { items: this.#indexed(exact, query) } : pageOf(this.#items, this.prefix, query, revision);
-      if (this.#answers.size >= mostAnswers) this.#answers.clear();
-      this.#answers.set(question, answer);
-    }
-    return { ...answer, revision };
+    const found = this.#matching(query);
+    if (!found) return pageOf(this.#items, this.prefix, query, revision);
+    const last = query.limit === undefined ? undefined : found[query.limit - 1];
+    if (!last || this.#items.count(this.prefix + query.below, last.key) === 0) return { revision, items: found };
+    return { revision, items: found.slice(0, query.limit), next: last.key.slice(this.prefix.length) };
   }
 
   async watch(query: WatchQuery, watcher: Watcher): Promise<void> {
-    const prefix = this.prefix + query.below;
-    const sees = query.selector.everything ? () => true : (item: Held) => query.selector.matches(item);
-    const watching: Watching = { prefix, sees, watcher, after: typeof query.from === "number" ? query.from : 0, pending: undefined };
-    let first: Frame[] = [];
-    if (query.from === "state") {
-      await this.#fresh({ at: "latest" });
-      this.#items.scan(prefix, undefined, (item) => {
-        if (watching.sees(item)) first.push(new Frame("ADDED", item));
-      });
-    } else if (query.from !== "now") {
-      const changes = this.#history.after(query.from);
-      if (!changes) throw new Compacted(this.#history.since);
-      first = changes.filter((change) => change.item.key.startsWith(prefix)).flatMap((change) => change.frameFor(watching.sees) ?? []);
+    const { signal, selector, from } = query;
+    const watching: Watching = { prefix: this.prefix + query.below, selector, watcher, after: typeof from === "number" ? from : 0 };
+    let revision: Revision;
+    if (from === "state") {
+      revision = await this.#fresh({ at: "latest" });
+      const history = this.#history;
+      await this.#tellState(watching, query);
+      if (history !== this.#history && !signal.aborted) {
+        watcher.ended();
+        return;
+      }
+    } else revision = from === "now" ? await this.#fresh({ at: "latest" }) : from;
+    if (!this.#history.after(revision)) {
+      if (from !== "state") throw new Compacted(this.#history.since);
+      watcher.ended();
+      return;
     }
-    if (query.signal.aborted) return;
-    this.#watching.add(watching);
-    query.signal.addEventListener("abort", () => {
-      this.#watching.delete(watching);
-      this.#touched.delete(watching);
-    });
-    if (first.length > 0) watcher.deliver(first);
+    await this.#join(watching, revision, signal);
   }
 
-  #indexed(exact: NonNullable<ListQuery["selector"]["exact"]>, query: ListQuery): Held[] {
+  /** Objects that are there, some at a time, in key order. */
+  async #tellState({ prefix, selector, watcher }: Watching, query: WatchQuery): Promise<void> {
+    const items = selector.everything ? this.#everythingBelow(prefix) : (this.#matching(query) ?? pageOf(this.#items, this.prefix, query, 0).items);
+    let part: Frame[] = [];
+    let bytes = 0;
+    for (const [at, item] of items.entries()) {
+      part.push(new Frame("ADDED", item));
+      bytes += item.json.length;
+      if (at + 1 < items.length && part.length < partFrames && bytes < partBytes) continue;
+      watcher.deliver(part);
+      part = [];
+      bytes = 0;
+      if (at + 1 < items.length) await watcher.drained?.();
+      if (query.signal.aborted) return;
+    }
+  }
+
+  #everythingBelow(prefix: string): readonly Held[] {
+    if (this.#state?.prefix !== prefix) {
+      const items: Held[] = [];
+      this.#items.scan(prefix, undefined, (item) => void items.push(item));
+      this.#state = { prefix, items };
+    }
+    return this.#state.items;
+  }
+
+  /** Delivers what happened behind `revision`, some at a time, until the watcher stands where the cache does. */
+  async #join(watching: Watching, revision: Revision, signal: AbortSignal): Promise<void> {
+    const { watcher } = watching;
+    const history = this.#history;
+    for (let from = revision; !signal.aborted;) {
+      const missed = this.#history.after(from);
+      if (!missed || history !== this.#history) {
+        watcher.ended();
+        return;
+      }
+      const end = partOf(missed);
+      const frames = missed.slice(0, end).flatMap((change) => frameFor(change, watching) ?? []);
+      if (frames.length > 0) watcher.deliver(frames);
+      if (signal.aborted) return;
+      if (end === missed.length) {
+        this.#watching.add(watching, watching.after > this.#feed.revision());
+        signal.addEventListener("abort", () => this.#watching.delete(watching), { once: true });
+        return;
+      }
+      from = missed[end - 1]!.revision;
+      await watcher.drained?.();
+    }
+  }
+
+  /** All matches in key order, where the selector names a value to look them up by. */
+  #matching(query: Pick<ListQuery, "selector" | "below" | "after">): Held[] | undefined {
+    const { selector } = query;
+    if (selector.everything) return undefined;
     const prefix = this.prefix + query.below;
     const after = query.after === undefined ? undefined : this.prefix + query.after;
-    const found: Held[] = [];
-    for (const item of this.#indexes.lookup(exact.of, exact.key, exact.value, () => this.#items.values())) {
-      if (item.key.startsWith(prefix) && (after === undefined || item.key > after) && query.selector.matches(item)) found.push(item);
+    const fits = (item: Held): boolean => item.key.startsWith(prefix) && (after === undefined || item.key > after) && selector.matches(item);
+    const { exact } = selector;
+    if (exact?.of === "field" && exact.key === "metadata.name" && query.below !== "") {
+      const item = this.#items.get(prefix + exact.value);
+      return item && fits(item) ? [item] : [];
     }
+    const candidates = exact && this.#indexes.candidates(selector, () => this.#items.values());
+    if (!candidates) return undefined;
+    const found: Held[] = [];
+    for (const item of candidates) if (fits(item)) found.push(item);
     return found.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
@@ -189,44 +231,14 @@ export class ResourceCache implements ObjectSource {
     if (freshness.at === "notOlderThan") await this.#feed.reached(freshness.revision);
     return this.#feed.revision();
   }
-
-  /** The state at an earlier revision: the present with later changes undone, or from the store when that is too long ago. */
-  async #at(revision: Revision): Promise<SortedMap<Held>> {
-    await this.#feed.reached(revision);
-    const later = this.#history.after(revision);
-    if (later?.length === 0) return this.#items;
-    const snapshot = new SortedMap<Held>();
-    if (later) {
-      for (const item of this.#items.values()) snapshot.set(item.key, item);
-      for (const change of later.toReversed()) {
-        if (change.previous) snapshot.set(change.previous.key, change.previous);
-        else snapshot.delete(change.item.key);
-      }
-      return snapshot;
-    }
-    for (const entry of (await this.#feed.store.read({ prefix: this.prefix }, revision)).entries) snapshot.set(entry.key, this.#read(entry));
-    return snapshot;
-  }
 }
 
-/** One page in key order. Behind the limit it looks for one more match, so that the last page says that it is the last. */
-export function pageOf(items: SortedMap<Held>, resourcePrefix: string, query: ListQuery, revision: Revision): Listing {
-  const prefix = resourcePrefix + query.below;
-  const after = query.after === undefined ? undefined : resourcePrefix + query.after;
-  const page: Held[] = [];
-  const limit = query.limit ?? Infinity;
-  let more = false;
-  items.scan(prefix, after, (item) => {
-    if (page.length === limit) {
-      // Under a selector the reference continues behind the last match it returned, whether or not more match.
-      more = true;
-      return false;
-    }
-    if (query.selector.everything || query.selector.matches(item)) page.push(item);
-    return true;
-  });
-  const last = page.at(-1);
-  if (!more || !last) return { revision, items: page };
-  const next = last.key.slice(resourcePrefix.length);
-  return { revision, items: page, next, ...(query.selector.everything && { remaining: items.count(prefix, last.key) }) };
+/** Where to cut: changes of one revision stay together, or going on behind it would lose the rest. */
+function partOf(changes: readonly Change[]): number {
+  let bytes = 0;
+  for (let at = 0; at < changes.length; at++) {
+    if ((at >= partFrames || bytes >= partBytes) && changes[at]!.revision !== changes[at - 1]!.revision) return at;
+    bytes += changes[at]!.item.json.length;
+  }
+  return changes.length;
 }

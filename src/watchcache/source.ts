@@ -40,22 +40,25 @@ export interface WatchQuery {
 
 /** Receives frames as they happen, several at a time where they come together. Must not block. */
 export interface Watcher {
+  /** The array may be shared with other watchers. */
   deliver(frames: readonly Frame[]): void;
-  /** All changes up to `revision` have been delivered. */
-  progressed?(revision: Revision): void;
+  /** While a watcher catches up it is given some frames at a time, and more once this resolves. */
+  drained?(): Promise<void>;
   /** The stream is over: the cache was rebuilt or the watcher is too slow. */
   ended(): void;
 }
 
 export interface ObjectSource {
+  /** Throws NotYet (or the store's FutureRevision) when the revision asked for does not arrive, Compacted when it is gone. */
   get(key: string, freshness: Freshness): Promise<Held | undefined>;
+  /** Throws as get does. */
   list(query: ListQuery): Promise<Listing>;
-  /** Starts a watch; throws Compacted when the start is too long ago. Resolves once the first frames are delivered. */
+  /** Starts a watch; throws Compacted when the start is too long ago. Resolves once the watcher has all there was, or is over. */
   watch(query: WatchQuery, watcher: Watcher): Promise<void>;
   /** The newest revision this source has seen. */
   revision(): Revision;
   count(): number;
-  /** The revision of the last change of this very resource. */
+  /** Every watcher has been given all changes of this very resource up to here. */
   lastChange(): Revision;
   /** What is in memory right now, for those who must answer at once; nothing where there is no cache. */
   peek(key: string): Held | undefined;

@@ -2,7 +2,7 @@
 import { expired } from "#base";
 import type { Reply, Sink } from "#http";
 import { Compacted } from "#store";
-import { type Frame, NotYet, type Watcher } from "#watchcache";
+import { NotYet, type Watcher, bytesOf } from "#watchcache";
 import type { Endpoint } from "#registry";
 import type { ApiCall } from "../api-call.ts";
 import { statusObject } from "../represent/status.ts";
@@ -40,29 +40,35 @@ async function follow(
 ): Promise<void> {
   const { resource } = endpoint;
   const { promise: over, resolve } = Promise.withResolvers<void>();
-  const end = (): void => resolve();
   const stop = new AbortController();
+  const end = (): void => {
+    stop.abort();
+    resolve();
+  };
+  let caughtUp = false;
   const cancels: (() => void)[] = [];
   const marks = bookmarks(context, options, resource.strategy.bookmarks !== false, as, sink, version ?? 0);
   const delivered = context.watchEvents?.(endpoint.group, endpoint.version, endpoint.kind);
   const watcher: Watcher = {
     deliver: (frames) => {
       delivered?.add(frames.length);
-      sink.write(encoded(frames, as));
+      sink.write(bytesOf(frames, as));
       marks.sent(frames.at(-1)!.item.revision);
       if (sink.backlogBytes > mostBacklogBytes) end();
     },
+    drained: () => sink.drained(),
     ended: end,
   };
   sink.closed.addEventListener("abort", () => end(), { once: true });
   context.closing.addEventListener("abort", end, { once: true });
   cancels.push(context.clock.after(seconds * 1000, end));
-  cancels.push(marks.start(seconds * 1000, () => resource.source.lastChange()));
+  cancels.push(marks.start(seconds * 1000, () => (caughtUp ? resource.source.lastChange() : 0)));
   if (sink.closed.aborted || context.closing.aborted) end();
   try {
     const below = resource.namespaced && call.target.namespace ? `${call.target.namespace}/` : "";
     const from = options.sendInitialEvents === true || version === undefined || version === 0 ? (options.sendInitialEvents === false ? "now" : "state") : version;
     await resource.source.watch({ below, selector: options.selector, from, signal: stop.signal }, watcher);
+    caughtUp = true;
     if (options.sendInitialEvents === true && options.bookmarks) sink.write(as.bookmark(resource.source.revision()));
     await over;
   } catch (error) {
@@ -73,11 +79,6 @@ async function follow(
     context.closing.removeEventListener("abort", end);
     for (const cancel of cancels) cancel();
   }
-}
-
-function encoded(frames: readonly Frame[], as: Representation): Uint8Array {
-  if (frames.length === 1) return frames[0]!.bytes(as);
-  return Buffer.concat(frames.map((frame) => frame.bytes(as)));
 }
 
 /** Marks that tell an idle watcher how far it is: once a minute, and shortly before the end, when something newer happened on the kind. */

@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Demux, type Watching } from "./demux.ts";
+import { Change, type Frame, bytesOf } from "./frame.ts";
+import { heldAt, type Held } from "./held.ts";
+import { by, encodedThing, prefix, readThing, type Thing } from "./source.fixture.ts";
+
+const held = (key: string, revision: number, what: Thing = {}): Held => readThing({ key: prefix + key, value: encodedThing(key, what), revision, created: revision });
+const changed = (item: Held, previous?: Held): Change => new Change(item.revision, item, previous, false);
+const gone = (revision: number, previous: Held): Change => new Change(revision, heldAt(previous, revision), previous, true);
+
+function watching(labels: string, fields = "", below = "", after = 0): Watching & { readonly got: (readonly Frame[])[]; readonly texts: () => string[]; ends: number } {
+  const got: (readonly Frame[])[] = [];
+  const made = {
+    prefix: prefix + below,
+    selector: by(labels, fields),
+    after,
+    got,
+    ends: 0,
+    watcher: { deliver: (frames: readonly Frame[]) => void got.push(frames), ended: () => void made.ends++ },
+    texts: () => got.flat().map(({ type, item }) => `${type} ${item.name}`),
+  };
+  return made;
+}
+
+test("everybody is given what concerns them, and nothing else", () => {
+  const demux = new Demux(prefix);
+  const watchers = {
+    all: watching(""),
+    inN: watching("", "", "n/"),
+    red: watching("", "color=red"),
+    blue: watching("", "color=blue"),
+    web: watching("app=web"),
+    notWeb: watching("app!=web"),
+    redInM: watching("", "color=red", "m/"),
+  };
+  for (const one of Object.values(watchers)) demux.add(one, false);
+  assert.equal(demux.size, 7);
+  const a1 = held("n/a", 1, { color: "red" });
+  const a2 = held("n/a", 2, { color: "blue", labels: { app: "web" } });
+  const b3 = held("m/b", 3, { color: "red" });
+  for (const change of [changed(a1), changed(a2, a1), changed(b3), gone(4, a2)]) demux.apply(change);
+  demux.flush();
+  demux.flush();
+  assert.deepEqual(Object.fromEntries(Object.entries(watchers).map(([name, one]) => [name, one.texts()])), {
+    all: ["ADDED a", "MODIFIED a", "ADDED b", "DELETED a"],
+    inN: ["ADDED a", "MODIFIED a", "DELETED a"],
+    red: ["ADDED a", "DELETED a", "ADDED b"],
+    blue: ["ADDED a", "DELETED a"],
+    web: ["ADDED a", "DELETED a"],
+    notWeb: ["ADDED a", "DELETED a", "ADDED b"],
+    redInM: ["ADDED b"],
+  });
+});
+
+test("watchers of everything are given the same array, whose bytes are joined once", () => {
+  const demux = new Demux(prefix);
+  const [one, other] = [watching(""), watching("")];
+  demux.add(one, false);
+  demux.add(other, false);
+  demux.apply(changed(held("n/a", 1)));
+  demux.apply(changed(held("n/b", 2)));
+  demux.flush();
+  assert.equal(one.got[0], other.got[0]);
+  let encoded = 0;
+  const encoder = { encode: (type: string, item: Held) => (encoded++, Buffer.from(`${type} ${item.name};`)) };
+  assert.equal(Buffer.from(bytesOf(one.got[0]!, encoder)).toString(), "ADDED a;ADDED b;");
+  assert.equal(bytesOf(one.got[0]!, encoder), bytesOf(other.got[0]!, encoder));
+  assert.equal(encoded, 2);
+});
+
+test("one that is ahead of the present waits until it has passed", () => {
+  const demux = new Demux(prefix);
+  const [ahead, present] = [watching("", "", "", 2), watching("")];
+  demux.add(ahead, true);
+  demux.add(present, false);
+  for (const revision of [1, 2, 3]) demux.apply(changed(held(`n/${revision}`, revision)));
+  demux.flush();
+  assert.deepEqual(ahead.texts(), ["ADDED 3"]);
+  assert.equal(present.texts().length, 3);
+});
+
+test("whoever leaves gets nothing more, whoever stays does", () => {
+  const demux = new Demux(prefix);
+  const pairs = [
+    [watching(""), watching("")],
+    [watching("", "color=red"), watching("", "color=red")],
+    [watching("a!=b"), watching("a!=b")],
+  ] as const;
+  for (const pair of pairs) for (const one of pair) demux.add(one, false);
+  for (const [left] of pairs) {
+    demux.delete(left);
+    demux.delete(left);
+  }
+  demux.apply(changed(held("n/a", 1, { color: "red" })));
+  for (const [, stayed] of pairs.slice(1)) demux.delete(stayed);
+  demux.flush();
+  assert.deepEqual(
+    pairs.map(([left, stayed]) => [left.got.length, stayed.got.length]),
+    [
+      [0, 1],
+      [0, 0],
+      [0, 0],
+    ],
+  );
+  assert.equal(demux.size, 1);
+});
+
+test("the end is told to everybody once, and what was gathered is dropped", () => {
+  const demux = new Demux(prefix);
+  const all = [watching(""), watching("", "color=red"), watching("a!=b")];
+  for (const one of all) demux.add(one, false);
+  demux.apply(changed(held("n/a", 1, { color: "red" })));
+  demux.end();
+  demux.end();
+  demux.flush();
+  assert.deepEqual(
+    all.map(({ ends, got }) => [ends, got.length]),
+    [
+      [1, 0],
+      [1, 0],
+      [1, 0],
+    ],
+  );
+});

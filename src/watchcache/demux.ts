@@ -1,0 +1,155 @@
+// Who is concerned by a change. Watchers of everything stand together per namespace and are given one array of frames;
+// those that ask for one exact value stand under it, so that a change of one pod meets the watchers of its node only.
+//
+//   everything   pods/            → [w1 w2 w3]     a change in namespace a: one frame for w1 to w4
+//                pods/a/          → [w4]
+//   exact        field spec.nodeName → n1 → [w5]   a pod moves from n1 to n2: w5 and w6 are asked
+//                                    → n2 → [w6]
+//   others       [w7]                              always asked
+import type { Selector } from "#base";
+import type { Change, Frame } from "./frame.ts";
+import type { Held } from "./held.ts";
+import { valueOf } from "./index-on-demand.ts";
+import type { Watcher } from "./source.ts";
+
+export interface Watching {
+  /** Keys it watches. */
+  readonly prefix: string;
+  readonly selector: Selector;
+  readonly watcher: Watcher;
+  /** Changes up to this revision are none of its business, even if they are yet to come. */
+  readonly after: number;
+}
+
+/** Watchers that get the same frames, and those gathered for them. */
+interface Crowd {
+  readonly prefix: string;
+  readonly selector: Selector;
+  readonly members: Set<Watching>;
+  frames: Frame[] | undefined;
+}
+
+interface Group {
+  readonly valueOf: (item: Held) => string | undefined;
+  readonly byValue: Map<string, Set<Crowd>>;
+}
+
+export class Demux {
+  readonly #prefix: string;
+  readonly #places = new Map<Watching, Crowd>();
+  readonly #everything = new Map<string, Crowd>();
+  readonly #others = new Set<Crowd>();
+  readonly #groups = new Map<string, Group>();
+  readonly #touched = new Set<Crowd>();
+
+  /** `prefix` is the resource's own; below it a key begins with its namespace, if it has one. */
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+  }
+
+  get size(): number {
+    return this.#places.size;
+  }
+
+  /** `ahead` when changes are still to come that are none of its business: then it stands alone. */
+  add(watching: Watching, ahead: boolean): void {
+    const { prefix, selector } = watching;
+    let crowd = selector.everything && !ahead ? this.#everything.get(prefix) : undefined;
+    if (!crowd) {
+      crowd = { prefix, selector, members: new Set(), frames: undefined };
+      if (!selector.everything || ahead) this.#placeOf(crowd).add(crowd);
+      else this.#everything.set(prefix, crowd);
+    }
+    crowd.members.add(watching);
+    this.#places.set(watching, crowd);
+  }
+
+  delete(watching: Watching): void {
+    const crowd = this.#places.get(watching);
+    if (!crowd) return;
+    this.#places.delete(watching);
+    crowd.members.delete(watching);
+    if (crowd.members.size > 0) return;
+    this.#touched.delete(crowd);
+    if (this.#everything.get(crowd.prefix) === crowd) this.#everything.delete(crowd.prefix);
+    else this.#leavePlace(crowd);
+  }
+
+  /** Gathers the frames that a change means for everybody. */
+  apply(change: Change): void {
+    const { item, previous } = change;
+    this.#gather(this.#everything.get(this.#prefix), change);
+    if (item.namespace !== "") this.#gather(this.#everything.get(`${this.#prefix}${item.namespace}/`), change);
+    for (const crowd of this.#others) this.#gather(crowd, change);
+    for (const { valueOf: read, byValue } of this.#groups.values()) {
+      const now = read(item);
+      const before = previous && read(previous);
+      if (now !== undefined) for (const crowd of byValue.get(now) ?? none) this.#gather(crowd, change);
+      if (before !== undefined && before !== now) for (const crowd of byValue.get(before) ?? none) this.#gather(crowd, change);
+    }
+  }
+
+  /** Hands out what was gathered: one delivery per watcher. */
+  flush(): void {
+    for (const crowd of this.#touched) {
+      const frames = crowd.frames!;
+      crowd.frames = undefined;
+      for (const { watcher } of crowd.members) watcher.deliver(frames);
+    }
+    this.#touched.clear();
+  }
+
+  /** Sends everybody away. */
+  end(): void {
+    const all = [...this.#places.keys()];
+    this.#places.clear();
+    this.#everything.clear();
+    this.#others.clear();
+    this.#groups.clear();
+    this.#touched.clear();
+    for (const { watcher } of all) watcher.ended();
+  }
+
+  #gather(crowd: Crowd | undefined, change: Change): void {
+    if (!crowd) return;
+    const frame = frameFor(change, crowd);
+    if (!frame) return;
+    // Only one that stands alone can be ahead.
+    for (const { after } of crowd.members) {
+      if (change.revision <= after) return;
+      break;
+    }
+    (crowd.frames ??= []).push(frame);
+    this.#touched.add(crowd);
+  }
+
+  #placeOf({ selector: { exact } }: Crowd): Set<Crowd> {
+    if (!exact) return this.#others;
+    const id = idOf(exact);
+    let group = this.#groups.get(id);
+    if (!group) this.#groups.set(id, (group = { valueOf: valueOf(exact.of, exact.key), byValue: new Map() }));
+    let place = group.byValue.get(exact.value);
+    if (!place) group.byValue.set(exact.value, (place = new Set()));
+    return place;
+  }
+
+  #leavePlace(crowd: Crowd): void {
+    const { exact } = crowd.selector;
+    const place = this.#placeOf(crowd);
+    place.delete(crowd);
+    if (!exact || place.size > 0) return;
+    const group = this.#groups.get(idOf(exact))!;
+    group.byValue.delete(exact.value);
+    if (group.byValue.size === 0) this.#groups.delete(idOf(exact));
+  }
+}
+
+/** How a change looks to one who watches these keys with this selector. */
+export function frameFor(change: Change, { prefix, selector }: Pick<Watching, "prefix" | "selector">): Frame | undefined {
+  if (!change.item.key.startsWith(prefix)) return undefined;
+  return change.frameFor(selector.everything ? always : (item) => selector.matches(item));
+}
+
+const always = (): boolean => true;
+const none: readonly Crowd[] = [];
+const idOf = ({ of, key }: NonNullable<Selector["exact"]>): string => `${of} ${key}`;

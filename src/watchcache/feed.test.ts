@@ -1,0 +1,217 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { virtualClock } from "#base";
+import { type Batch, Compacted, type Store, openMemory } from "#store";
+import { Feed } from "./feed.ts";
+import { by, encodedThing, keysOf, openCached, prefix, readThing, turns, watchOf } from "./source.fixture.ts";
+
+const everything = { below: "", selector: by(""), freshness: { at: "latest" } } as const;
+
+test("everything there is loaded, in pieces, each object into the cache of its resource", async () => {
+  const store = await openMemory();
+  for (let i = 0; i < 2500; i++) await store.write({ key: `${prefix}n/${i}`, value: encodedThing(`n/${i}`, {}), expect: "any" });
+  await store.write({ key: "/test/group/others/n/a", value: encodedThing("n/a", {}), expect: "any" });
+  await store.write({ key: "/test/unknown", value: Buffer.from("not an object"), expect: "any" });
+  const stop = new AbortController();
+  const feed = new Feed({ store, prefix: "/test/", clock: virtualClock(), signal: stop.signal });
+  const [things, others] = [feed.cache(prefix, readThing), feed.cache("/test/group/others/", readThing)];
+  assert.equal(feed.ready(), false);
+  await feed.start();
+  assert.deepEqual([feed.ready(), things.count(), others.count()], [true, 2500, 1]);
+  await store.write({ key: "/test/group/others/n/b", value: encodedThing("n/b", {}), expect: "any" });
+  await feed.current();
+  assert.deepEqual([things.count(), others.count()], [2500, 2]);
+  stop.abort();
+  await feed.stopped();
+  await store.close();
+});
+
+test("several changes under one revision all arrive, in order, for those who watch and those who resume", async () => {
+  const { source, store, feed, close } = await openCached();
+  const before = (await store.status()).revision;
+  const watch = await watchOf(source, { from: before });
+  const entry = (key: string, data = "") => ({ key: prefix + key, value: encodedThing(key, { data }), revision: before + 1, created: before + 1 });
+  // As a transaction of another program on the same etcd delivers them.
+  for (const change of [entry("n/a"), entry("n/b"), entry("n/a", "again")]) source.apply(change);
+  source.flush();
+  assert.deepEqual(watch.seen, [`ADDED n/a@${before + 1}`, `ADDED n/b@${before + 1}`, `MODIFIED n/a@${before + 1}`]);
+  assert.deepEqual((await watchOf(source, { from: before })).seen, watch.seen);
+  assert.deepEqual((await watchOf(source, { from: before + 1 })).seen, []);
+  assert.equal(feed.revision(), before);
+  await close();
+});
+
+test("a long catch-up is cut only between revisions", async () => {
+  const { source, store, close } = await openCached();
+  const { revision: before } = await store.status();
+  const bulk = 600;
+  for (let i = 0; i < bulk; i++) source.apply({ key: `${prefix}n/${i}`, value: encodedThing(`n/${i}`, {}), revision: before + 1, created: before + 1 });
+  for (let i = 0; i < bulk; i++) source.apply({ key: `${prefix}n/${i}`, value: encodedThing(`n/${i}`, {}), revision: before + 2 + i, created: before + 1 });
+  source.flush();
+  const watch = await watchOf(source, { from: before }, { drained: () => Promise.resolve() });
+  assert.deepEqual(watch.sizes, [600, 256, 256, 88]);
+  assert.equal(new Set(watch.seen).size, 2 * bulk);
+  await close();
+});
+
+/** A store whose watches break when told to. */
+async function brittle() {
+  const store = await openMemory();
+  let fail: ((error: Error) => void) | undefined;
+  let reads = 0;
+  const wrapped = new Proxy(store, {
+    get: (target, name) => {
+      if (name === "watch") {
+        return async function* (...args: Parameters<Store["watch"]>): AsyncGenerator<Batch> {
+          const broken = new Promise<never>((_, reject) => (fail = reject));
+          broken.catch(() => undefined);
+          const batches = target.watch(...args)[Symbol.asyncIterator]();
+          for (;;) {
+            const step = await Promise.race([batches.next(), broken]);
+            if (step.done) return;
+            yield step.value;
+          }
+        };
+      }
+      if (name === "read") reads++;
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? (value as () => unknown).bind(target) : value;
+    },
+  });
+  return { store: wrapped, fail: (error: Error) => fail!(error), reads: () => reads };
+}
+
+for (const [name, error] of [
+  ["a watch that was overtaken by compaction", new Compacted(5)],
+  ["a watch that failed", new Error("etcd went away")],
+] as const) {
+  test(`${name} loads everything anew, ends every watcher, and misses nothing`, async () => {
+    const { store, fail } = await brittle();
+    const { source, feed, clock, put, remove, restarts, close } = await openCached({ store });
+    await put("n/kept");
+    await put("n/gone");
+    await feed.current();
+    const watch = await watchOf(source, { from: "now" });
+    const from = feed.revision();
+    fail(error);
+    await turns();
+    await remove("n/gone");
+    await put("n/new");
+    await clock.advance(10_000);
+    await turns();
+    assert.deepEqual(restarts, [error.name]);
+    assert.deepEqual([watch.over(), watch.seen.filter((text) => text.includes("kept"))], [true, []]);
+    assert.deepEqual(
+      (await source.list(everything)).items.map((item) => item.name),
+      ["kept", "new"],
+    );
+    assert.equal(feed.ready(), true);
+    assert.equal(source.watchers(), 0);
+    if (feed.revision() > from) await assert.rejects(watchOf(source, { from: from - 1 }), Compacted);
+    const late = await watchOf(source, { from: "now" });
+    const revision = await put("n/later");
+    await feed.current();
+    await turns();
+    assert.deepEqual(late.seen, [`ADDED n/later@${revision}`]);
+    await close();
+  });
+}
+
+test("a watcher that is being told the state when everything is reloaded is ended", async () => {
+  const { store, fail } = await brittle();
+  const { source, clock, put, close } = await openCached({ store });
+  for (let i = 0; i < 600; i++) await put(`n/${i}`);
+  let resume: (() => void) | undefined;
+  let over = false;
+  const stop = new AbortController();
+  const starting = source.watch(
+    { below: "", selector: by(""), from: "state", signal: stop.signal },
+    { deliver: () => undefined, drained: () => new Promise((resolve) => (resume = resolve)), ended: () => (over = true) },
+  );
+  await turns();
+  fail(new Compacted(5));
+  await turns();
+  await clock.advance(10_000);
+  assert.equal(over, false);
+  while (!over) {
+    resume!();
+    await turns(2);
+  }
+  await starting;
+  assert.equal(source.watchers(), 0);
+  await close();
+});
+
+test("a watcher too slow to catch up with a short memory is ended, not waited for", async () => {
+  const { source, put, settle, close } = await openCached({ bounds: { changes: 100, bytes: 1e9 } });
+  for (let i = 0; i < 600; i++) await put(`n/${i}`);
+  let resume: (() => void) | undefined;
+  let over = false;
+  const stop = new AbortController();
+  const starting = source.watch(
+    { below: "", selector: by(""), from: "state", signal: stop.signal },
+    { deliver: () => undefined, drained: () => new Promise((resolve) => (resume = resolve)), ended: () => (over = true) },
+  );
+  await turns();
+  for (let i = 0; i < 200; i++) await put("n/1");
+  await settle();
+  while (!over) {
+    resume!();
+    await turns(2);
+  }
+  await starting;
+  await close();
+});
+
+test("stopping before everything is loaded is an error for whoever waits, and nothing is left running", async () => {
+  const store = await openMemory();
+  const stop = new AbortController();
+  const broken = new Proxy(store, { get: (target, name) => (name === "read" ? () => Promise.reject(new Error("not up yet")) : Reflect.get(target, name)) });
+  const clock = virtualClock();
+  const restarts: unknown[] = [];
+  const feed = new Feed({ store: broken, prefix: "/test/", clock, signal: stop.signal, onRestart: (error) => restarts.push(error) });
+  const starting = feed.start();
+  await turns();
+  await clock.advance(1000);
+  assert.ok(restarts.length >= 2, "it goes on trying");
+  const refused = assert.rejects(starting, /stopped/);
+  stop.abort();
+  await refused;
+  await feed.stopped();
+});
+
+test("random changes leave the cache as the store is, at every moment still remembered", async () => {
+  const { source, store, put, remove, settle, close } = await openCached({ bounds: { changes: 64, bytes: 1e9 } });
+  let seed = 42;
+  const random = (below: number): number => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % below;
+  const revisions: number[] = [];
+  for (let i = 0; i < 500; i++) {
+    const key = `${"mn"[random(2)]}/${random(12)}`;
+    revisions.push(random(3) > 0 ? await put(key, { labels: { app: "ab"[random(2)]! }, color: ["red", ""][random(2)]! }) : await remove(key));
+  }
+  await settle();
+  for (const revision of new Set(revisions.slice(-200))) {
+    for (const [labels, fields, below] of [
+      ["", "", ""],
+      ["app=a", "", ""],
+      ["", "color=red", "n/"],
+      ["app!=a", "", "m/"],
+    ] as const) {
+      const query = { below, selector: by(labels, fields), freshness: { at: "exactly", revision } } as const;
+      const expected = (await store.read({ prefix: prefix + below }, revision)).entries
+        .map(readThing)
+        .filter((item) => query.selector.matches(item))
+        .map((item) => `${item.key.slice(prefix.length)}@${item.revision}`);
+      assert.deepEqual(keysOf(await source.list(query)), expected);
+      const paged: string[] = [];
+      for (let after: string | undefined, first = true; first || after !== undefined; first = false) {
+        const page = await source.list({ ...query, limit: 3, ...(after !== undefined && { after }) });
+        paged.push(...keysOf(page));
+        if (labels === "" && fields === "") assert.equal(page.remaining ?? 0, expected.length - paged.length);
+        after = page.next;
+      }
+      assert.deepEqual(paged, expected);
+    }
+  }
+  await close();
+});

@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { heldAt, hold } from "./held.ts";
+
+const known = { namespace: "n", name: "a", labels: {}, fields: {} };
+const bytes = (text: string): Uint8Array => Buffer.from(text);
+const plain = '{"kind":"Thing","apiVersion":"v1","metadata":{"name":"a","uid":"u-1","labels":{}},"spec":{}}';
+
+test("the revision goes right behind the uid, the type header can be cut off", () => {
+  const held = hold("k", 42, bytes(plain), known);
+  assert.equal(held.json.toString(), '{"kind":"Thing","apiVersion":"v1","metadata":{"name":"a","uid":"u-1","resourceVersion":"42","labels":{}},"spec":{}}');
+  assert.equal(held.json.subarray(held.revisionStart, held.revisionEnd).toString(), "42");
+  assert.equal(`{${held.json.subarray(held.typeHeaderBytes).toString()}`, '{"metadata":{"name":"a","uid":"u-1","resourceVersion":"42","labels":{}},"spec":{}}');
+  assert.equal(held.line.at(-1), 10);
+});
+
+test("a uid elsewhere, before or behind, is not mistaken for the object's own", () => {
+  const tricky = '{"kind":"Thing","apiVersion":"v1","metadata":{"name":"\\"uid\\":\\"x\\"","uid":"mine","ownerReferences":[{"uid":"other"}]}}';
+  assert.equal((JSON.parse(hold("k", 7, bytes(tricky), known).json.toString()) as { metadata: { resourceVersion: string } }).metadata.resourceVersion, "7");
+});
+
+for (const [from, to] of [
+  [9, 10],
+  [999, 1000],
+  [10, 9],
+  [123456789, 1],
+] as const) {
+  test(`revision ${from} can be shown as ${to}, and again as ${from}`, () => {
+    const held = hold("k", from, bytes(plain), known);
+    const other = heldAt(held, to);
+    assert.equal((JSON.parse(other.json.toString()) as { metadata: { resourceVersion: string } }).metadata.resourceVersion, String(to));
+    assert.equal(other.revision, to);
+    assert.deepEqual(heldAt(other, from).line, held.line);
+  });
+}
+
+test("bytes that are no object are refused by key", () => assert.throws(() => hold("/registry/x", 1, bytes("{}"), known), /\/registry\/x/));

@@ -1,0 +1,72 @@
+// One page of a list: from what is in memory, or straight from the store.
+import { Compacted, type Revision, type Store } from "#store";
+import type { Held } from "./held.ts";
+import type { Reader } from "./resource-cache.ts";
+import type { ListQuery, Listing } from "./source.ts";
+
+/** Held objects in key order. */
+export interface OrderedItems {
+  /** Visits what starts with `prefix` and lies behind `after`, until `visit` returns false. */
+  scan(prefix: string, after: string | undefined, visit: (item: Held) => boolean | void): void;
+  count(prefix: string, after?: string): number;
+}
+
+type Place = Pick<ListQuery, "below" | "selector" | "limit" | "after">;
+
+/** Under a selector the reference continues behind the last match it returned, whether or not more match. */
+export function pageOf(items: OrderedItems, resourcePrefix: string, query: Place, revision: Revision): Listing {
+  const prefix = resourcePrefix + query.below;
+  const after = query.after === undefined ? undefined : resourcePrefix + query.after;
+  const page: Held[] = [];
+  const limit = query.limit ?? Infinity;
+  let more = false;
+  items.scan(prefix, after, (item) => {
+    if (page.length === limit) {
+      more = true;
+      return false;
+    }
+    if (query.selector.everything || query.selector.matches(item)) page.push(item);
+    return true;
+  });
+  const last = page.at(-1);
+  if (!more || !last) return { revision, items: page };
+  const next = last.key.slice(resourcePrefix.length);
+  return { revision, items: page, next, ...(query.selector.everything && { remaining: items.count(prefix, last.key) }) };
+}
+
+const entriesPerRead = 1000;
+
+/** The same from the store, a bounded number of entries at a time; newest when no revision is given. */
+export async function pageFromStore(store: Store, resourcePrefix: string, read: Reader, query: Place, at?: Revision): Promise<Listing> {
+  try {
+    return await gathered(store, resourcePrefix, read, query, at, entriesPerRead);
+  } catch (error) {
+    // The newest state was compacted while it was read piece by piece: in one piece it cannot be.
+    if (!(error instanceof Compacted) || at !== undefined) throw error;
+    return await gathered(store, resourcePrefix, read, query, at, undefined);
+  }
+}
+
+async function gathered(store: Store, resourcePrefix: string, read: Reader, query: Place, at: Revision | undefined, atOnce: number | undefined): Promise<Listing> {
+  const prefix = resourcePrefix + query.below;
+  const { selector, limit = Infinity } = query;
+  const items: Held[] = [];
+  let after = query.after === undefined ? undefined : resourcePrefix + query.after;
+  let revision = at;
+  for (;;) {
+    // One more than fits tells whether anything follows.
+    const size = atOnce === undefined ? {} : { limit: selector.everything ? Math.min(atOnce, limit - items.length + 1) : atOnce };
+    const page = await store.read({ prefix, ...(after !== undefined && { after }), ...size }, revision);
+    revision ??= page.revision;
+    for (const [index, entry] of page.entries.entries()) {
+      if (items.length === limit) {
+        const next = items.at(-1)!.key.slice(resourcePrefix.length);
+        return { revision, items, next, ...(selector.everything && { remaining: page.remaining + page.entries.length - index }) };
+      }
+      const item = read(entry);
+      if (selector.everything || selector.matches(item)) items.push(item);
+    }
+    after = page.entries.at(-1)?.key;
+    if (page.remaining === 0 || after === undefined) return { revision, items };
+  }
+}

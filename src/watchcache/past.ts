@@ -1,0 +1,51 @@
+// The state at an earlier revision: the present, seen through the changes that have happened since.
+//
+//   now     a3 b5 d6        since 4: b4→b5, c2 deleted, d added
+//   at 4    a3 b4 c2
+import type { SortedMap } from "#base";
+import type { Change } from "./frame.ts";
+import type { Held } from "./held.ts";
+import type { OrderedItems } from "./page.ts";
+
+export class Past implements OrderedItems {
+  readonly #now: SortedMap<Held>;
+  /** What changed since, as it was then; undefined for what was not there. */
+  readonly #then = new Map<string, Held | undefined>();
+
+  constructor(now: SortedMap<Held>, later: readonly Change[]) {
+    this.#now = now;
+    // The oldest change of a key knows best what was before it.
+    for (const change of later.toReversed()) this.#then.set(change.item.key, change.previous);
+  }
+
+  get(key: string): Held | undefined {
+    return this.#then.has(key) ? this.#then.get(key) : this.#now.get(key);
+  }
+
+  scan(prefix: string, after: string | undefined, visit: (item: Held) => boolean | void): void {
+    const restored = [...this.#then.values()]
+      .filter((item) => item !== undefined)
+      .filter(({ key }) => key.startsWith(prefix) && (after === undefined || key > after))
+      .sort((a, b) => (a.key < b.key ? -1 : 1));
+    let at = 0;
+    let over = false;
+    const until = (key: string | undefined): void => {
+      while (!over && at < restored.length && (key === undefined || restored[at]!.key < key)) over = visit(restored[at++]!) === false;
+    };
+    this.#now.scan(prefix, after, (item) => {
+      until(item.key);
+      if (!over && !this.#then.has(item.key)) over = visit(item) === false;
+      return !over;
+    });
+    until(undefined);
+  }
+
+  count(prefix: string, after?: string): number {
+    let count = this.#now.count(prefix, after);
+    for (const [key, item] of this.#then) {
+      if (!key.startsWith(prefix) || (after !== undefined && key <= after)) continue;
+      count += (item ? 1 : 0) - (this.#now.get(key) ? 1 : 0);
+    }
+    return count;
+  }
+}

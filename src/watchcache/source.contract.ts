@@ -1,0 +1,291 @@
+// What every source of objects keeps, cached or not.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Compacted } from "#store";
+import type { Freshness, ListQuery } from "./source.ts";
+import { type Bench, by, keysOf, prefix, revisionIn, turns, watchOf } from "./source.fixture.ts";
+
+const latest: Freshness = { at: "latest" };
+const all: ListQuery = { below: "", selector: by(""), freshness: latest };
+
+export function sourceContract(name: string, open: () => Promise<Bench>): void {
+  const on = (title: string, run: (bench: Bench) => Promise<void>): void =>
+    void test(`${name}: ${title}`, async () => {
+      const bench = await open();
+      try {
+        await run(bench);
+      } finally {
+        await bench.close();
+      }
+    });
+
+  on("a read right after a write sees it", async ({ source, put, remove }) => {
+    for (let round = 0; round < 20; round++) {
+      const revision = await put("n/a", { data: String(round) });
+      assert.equal((await source.get("n/a", latest))?.revision, revision);
+      assert.deepEqual(keysOf(await source.list(all)), [`n/a@${revision}`]);
+    }
+    await remove("n/a");
+    assert.equal(await source.get("n/a", latest), undefined);
+    assert.deepEqual(keysOf(await source.list(all)), []);
+  });
+
+  on("the bytes carry the revision", async ({ source, put }) => {
+    const revision = await put("n/a", { data: 'tricky: "uid":"x","resourceVersion":"1"' });
+    const held = await source.get("n/a", latest);
+    assert.equal(revisionIn(held!), String(revision));
+    assert.equal(held!.line.toString(), `${held!.json.toString()}\n`);
+    assert.match(held!.json.subarray(held!.typeHeaderBytes).toString(), /^"metadata":\{/);
+  });
+
+  on("an exact revision shows that moment, however much has changed since", async ({ source, put, remove, settle }) => {
+    const moments: [revision: number, state: string[]][] = [];
+    const state = new Map<string, number>();
+    for (const step of ["+n/b", "+n/a", "+m/z", "-n/b", "+n/b", "+n/a", "-m/z", "+n/c", "-n/a"]) {
+      const key = step.slice(1);
+      const revision = step[0] === "+" ? await put(key) : await remove(key);
+      if (step[0] === "+") state.set(key, revision);
+      else state.delete(key);
+      moments.push([revision, [...state].sort(([x], [y]) => (x < y ? -1 : 1)).map(([at, version]) => `${at}@${version}`)]);
+    }
+    await settle();
+    for (const [revision, expected] of moments) {
+      const freshness: Freshness = { at: "exactly", revision };
+      const listing = await source.list({ ...all, freshness });
+      assert.deepEqual([listing.revision, keysOf(listing)], [revision, expected]);
+      for (const key of ["n/a", "n/b", "m/z"]) {
+        const found = await source.get(key, freshness);
+        assert.equal(
+          found && `${key}@${found.revision}`,
+          expected.find((text) => text.startsWith(key)),
+        );
+      }
+    }
+  });
+
+  on("pages of one moment add up to all of it, whatever happens between them", async ({ source, put, remove }) => {
+    for (const key of ["a/1", "a/2", "b/1", "b/2", "b/3", "c/1"]) await put(key);
+    const whole = keysOf(await source.list(all));
+    const seen: string[] = [];
+    const first = await source.list({ ...all, limit: 2 });
+    assert.equal(first.remaining, 4);
+    seen.push(...keysOf(first));
+    await remove("b/1");
+    await put("b/2", { data: "new" });
+    await put("b/25");
+    for (let next = first.next; next !== undefined;) {
+      const page = await source.list({ ...all, limit: 2, after: next, freshness: { at: "exactly", revision: first.revision } });
+      seen.push(...keysOf(page));
+      next = page.next;
+    }
+    assert.deepEqual(seen, whole);
+  });
+
+  on("the last page says that it is the last, and a page of nothing has no next", async ({ source, put }) => {
+    for (const key of ["n/1", "n/2", "n/3", "n/4"]) await put(key);
+    const second = await source.list({ ...all, limit: 2, after: "n/2" });
+    assert.deepEqual([keysOf(second).length, second.next, second.remaining], [2, undefined, undefined]);
+    const none = await source.list({ ...all, below: "other/", limit: 2 });
+    assert.deepEqual([none.items.length, none.next], [0, undefined]);
+  });
+
+  on("a list keeps to its namespace, also where names are prefixes of each other", async ({ source, put }) => {
+    for (const key of ["n/a", "n1/a", "n-/a", "m/a"]) await put(key);
+    assert.deepEqual(
+      (await source.list({ ...all, below: "n/" })).items.map(({ key }) => key.slice(prefix.length)),
+      ["n/a"],
+    );
+    assert.deepEqual((await source.list({ ...all, below: "n/", limit: 1 })).next, undefined);
+  });
+
+  const selectors: [labels: string, fields: string, expected: string[]][] = [
+    ["app=web", "", ["n/1", "n/2"]],
+    ["app=web,tier=back", "", ["n/2"]],
+    ["app!=web", "", ["m/4", "n/3"]],
+    ["app in (db,web),tier", "", ["n/1", "n/2"]],
+    ["!app", "", ["m/4"]],
+    ["constructor=x", "", []],
+    ["", "color=red", ["m/4", "n/1"]],
+    ["app=web", "color=red", ["n/1"]],
+    ["", "color=", ["n/3"]],
+    ["", "metadata.name=4", ["m/4"]],
+    ["", "metadata.name=4,metadata.namespace=n", []],
+    ["", "color!=red,metadata.namespace=n", ["n/2", "n/3"]],
+  ];
+  for (const [labels, fields, expected] of selectors) {
+    on(`"${labels}" with "${fields}" finds its objects, at once and page by page`, async ({ source, put }) => {
+      await put("n/3", { labels: { app: "db" } });
+      await put("n/2", { labels: { app: "web", tier: "back" }, color: "blue" });
+      await put("n/1", { labels: { app: "web", tier: "front" }, color: "red" });
+      await put("m/4", { color: "red" });
+      const query = { ...all, selector: by(labels, fields) };
+      const names = (list: { items: readonly { key: string }[] }): string[] => list.items.map(({ key }) => key.slice(prefix.length));
+      assert.deepEqual(names(await source.list(query)), expected);
+      const paged: string[] = [];
+      let next: string | undefined;
+      do {
+        const page = await source.list({ ...query, limit: 1, ...(next !== undefined && { after: next }) });
+        assert.equal(page.remaining, undefined, "how many follow is unknown under a selector");
+        paged.push(...names(page));
+        next = page.next;
+      } while (next !== undefined);
+      assert.deepEqual(paged, expected);
+      assert.deepEqual(
+        names(await source.list({ ...query, below: "n/" })),
+        expected.filter((key) => key.startsWith("n/")),
+      );
+    });
+  }
+
+  on("a watcher sees what its selector lets through: coming, changing, leaving", async ({ source, put, remove, settle }) => {
+    await put("n/a", { labels: { app: "web" } });
+    const everything = await watchOf(source, { from: "now" });
+    const web = await watchOf(source, { selector: by("app=web") });
+    const red = await watchOf(source, { selector: by("", "color=red"), from: "now" });
+    const r = [
+      await put("n/b", { labels: { app: "db" } }),
+      await put("n/b", { labels: { app: "web" } }),
+      await put("n/b", { labels: { app: "web" }, color: "red" }),
+      await put("n/b", { color: "red" }),
+      await remove("n/b"),
+    ];
+    await settle();
+    assert.deepEqual(everything.seen, [`ADDED n/b@${r[0]}`, `MODIFIED n/b@${r[1]}`, `MODIFIED n/b@${r[2]}`, `MODIFIED n/b@${r[3]}`, `DELETED n/b@${r[4]}`]);
+    assert.deepEqual(web.seen.slice(1), [`ADDED n/b@${r[1]}`, `MODIFIED n/b@${r[2]}`, `DELETED n/b@${r[3]}`]);
+    assert.match(web.seen[0]!, /^ADDED n\/a@/);
+    assert.deepEqual(red.seen, [`ADDED n/b@${r[2]}`, `MODIFIED n/b@${r[3]}`, `DELETED n/b@${r[4]}`]);
+    for (const watch of [everything, web, red]) watch.stop();
+  });
+
+  on("a watch keeps to its namespace", async ({ source, put, settle }) => {
+    const watch = await watchOf(source, { below: "n/", from: "now" });
+    await put("n1/a");
+    const revision = await put("n/a");
+    await put("m/a");
+    await settle();
+    assert.deepEqual(watch.seen, [`ADDED n/a@${revision}`]);
+    watch.stop();
+  });
+
+  on("a watch from a revision gets every change behind it, once", async ({ source, put, remove, settle }) => {
+    await put("n/a");
+    const from = await put("n/b");
+    const r = [await put("n/a"), await remove("n/b")];
+    await settle();
+    const watch = await watchOf(source, { from });
+    const last = await put("n/c");
+    await settle();
+    assert.deepEqual(watch.seen, [`MODIFIED n/a@${r[0]}`, `DELETED n/b@${r[1]}`, `ADDED n/c@${last}`]);
+    watch.stop();
+  });
+
+  on("a watch from a revision that is yet to come begins behind it", async ({ source, put, settle }) => {
+    const now = await put("n/a");
+    const watch = await watchOf(source, { from: now + 2 });
+    const other = await watchOf(source, { from: now });
+    const r = [await put("n/b"), await put("n/c"), await put("n/d")];
+    await settle();
+    assert.deepEqual(watch.seen, [`ADDED n/d@${r[2]}`]);
+    assert.deepEqual(other.seen, [`ADDED n/b@${r[0]}`, `ADDED n/c@${r[1]}`, `ADDED n/d@${r[2]}`]);
+    watch.stop();
+    other.stop();
+  });
+
+  on("a watch that was stopped gets nothing more", async ({ source, put, settle }) => {
+    const watch = await watchOf(source);
+    await put("n/a");
+    await settle();
+    watch.stop();
+    await put("n/b");
+    await settle();
+    assert.equal(watch.seen.length, 1);
+    assert.equal(watch.over(), false, "whoever stops it need not be told");
+  });
+
+  on("a start that the store has forgotten is refused", async ({ source, store, put, settle }) => {
+    const from = await put("n/a");
+    for (let i = 0; i < 8500; i++) await put("n/a");
+    await settle();
+    await store.compact((await store.status()).revision);
+    await settle();
+    await assert.rejects(watchOf(source, { from: from - 1 }), Compacted);
+    await assert.rejects(source.list({ ...all, freshness: { at: "exactly", revision: from } }), Compacted);
+    await assert.rejects(source.get("n/a", { at: "exactly", revision: from }), Compacted);
+  });
+
+  on("a revision that has not come is waited for a while and then refused", async ({ source, clock, put }) => {
+    const now = await put("n/a");
+    assert.equal((await source.list({ ...all, freshness: { at: "notOlderThan", revision: now } })).items.length, 1);
+    for (const freshness of [
+      { at: "notOlderThan", revision: now + 5 },
+      { at: "exactly", revision: now + 5 },
+    ] as const) {
+      for (const read of [() => source.list({ ...all, freshness }), () => source.get("n/a", freshness)]) {
+        const refused = assert.rejects(read(), (error) => ["NotYet", "FutureRevision"].includes((error as Error).name));
+        await turns();
+        await clock.advance(60_000);
+        await refused;
+      }
+    }
+  });
+
+  on("a long state is told in parts, each after the one before was taken", async ({ source, put, settle }) => {
+    for (let i = 0; i < 700; i++) await put(`n/${String(i).padStart(4, "0")}`);
+    let waiting: (() => void)[] = [];
+    let taken = 0;
+    const drained = (): Promise<void> =>
+      new Promise((resolve) => {
+        taken++;
+        waiting.push(resolve);
+      });
+    const seen: string[] = [];
+    const stop = new AbortController();
+    const starting = source.watch(
+      { below: "", selector: by(""), from: "state", signal: stop.signal },
+      { deliver: (frames) => seen.push(...frames.map(({ type, item }) => `${type} ${item.name}`)), drained, ended: () => seen.push("ended") },
+    );
+    await turns();
+    assert.equal(taken, 1);
+    assert.ok(seen.length < 400, `${seen.length} frames at once`);
+    const late = await put("n/0000", { data: "meanwhile" });
+    await settle();
+    while (waiting.length > 0) {
+      for (const resume of waiting.splice(0)) resume();
+      await turns();
+    }
+    await starting;
+    await settle();
+    assert.ok(late > 0);
+    assert.equal(seen.length, 701);
+    assert.deepEqual(
+      seen.slice(0, 700),
+      Array.from({ length: 700 }, (_, i) => `ADDED ${String(i).padStart(4, "0")}`),
+    );
+    assert.equal(seen[700], "MODIFIED 0000");
+    stop.abort();
+    waiting = [];
+  });
+
+  on("a mark never runs ahead of what watchers have been given", async ({ source, put, settle }) => {
+    let newest = 0;
+    let wrong = 0;
+    const watch = await watchOf(
+      source,
+      {},
+      {
+        deliver: (frames) => {
+          newest = frames.at(-1)!.item.revision;
+        },
+      },
+    );
+    for (let i = 0; i < 50; i++) {
+      await put(`n/${i % 5}`);
+      await source.list(all);
+      if (source.lastChange() > newest && newest > 0) wrong++;
+    }
+    await settle();
+    assert.equal(wrong, 0);
+    assert.equal(source.lastChange(), newest);
+    watch.stop();
+  });
+}

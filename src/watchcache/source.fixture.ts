@@ -1,0 +1,143 @@
+// Small objects in a memory store, and the two sources over them.
+import { type Clock, type Selector, parseFieldSelector, parseLabelSelector, selectEverything, selector, virtualClock } from "#base";
+import { type Entry, type MemoryStore, type Revision, openMemory } from "#store";
+import { DirectSource } from "./direct.ts";
+import { Feed } from "./feed.ts";
+import { type Held, hold } from "./held.ts";
+import type { HistoryBounds } from "./history.ts";
+import type { ResourceCache } from "./resource-cache.ts";
+import type { Listing, ObjectSource, WatchQuery, Watcher } from "./source.ts";
+
+export const prefix = "/test/things/";
+
+export interface Thing {
+  readonly labels?: Record<string, string>;
+  readonly color?: string;
+  readonly data?: string;
+}
+
+/** `n/a` with labels, one field "color", and some data. */
+export function encodedThing(key: string, { labels = {}, color = "", data = "" }: Thing): Uint8Array {
+  const [namespace, name] = key.split("/");
+  return Buffer.from(JSON.stringify({ kind: "Thing", apiVersion: "v1", metadata: { name, namespace, uid: `uid-${key}`, labels }, color, data }));
+}
+
+export function readThing(entry: Entry): Held {
+  const { metadata, color } = JSON.parse(Buffer.from(entry.value).toString()) as { metadata: { name: string; namespace: string; labels: Record<string, string> }; color: string };
+  const { name, namespace, labels } = metadata;
+  return hold(entry.key, entry.revision, entry.value, { name, namespace, labels, fields: { "metadata.name": name, "metadata.namespace": namespace, color } });
+}
+
+export interface Bench {
+  readonly store: MemoryStore;
+  readonly source: ObjectSource;
+  readonly clock: ReturnType<typeof virtualClock>;
+  put(key: string, thing?: Thing): Promise<Revision>;
+  remove(key: string): Promise<Revision>;
+  /** Resolves when the source has seen everything written so far. */
+  settle(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface CachedBench extends Bench {
+  readonly source: ResourceCache;
+  readonly feed: Feed;
+  readonly restarts: string[];
+}
+
+function writer(store: MemoryStore): Pick<Bench, "put" | "remove"> {
+  return {
+    put: async (key, thing = {}) => {
+      const outcome = await store.write({ key: prefix + key, value: encodedThing(key, thing), expect: "any" });
+      if (!outcome.done) throw new Error("unexpected");
+      return outcome.revision;
+    },
+    remove: async (key) => {
+      const outcome = await store.write({ key: prefix + key, value: null, expect: "any" });
+      if (!outcome.done) throw new Error("unexpected");
+      return outcome.revision;
+    },
+  };
+}
+
+export async function openDirect(): Promise<Bench> {
+  const store = await openMemory();
+  const source = new DirectSource(store, prefix, readThing);
+  return { store, source, clock: virtualClock(), ...writer(store), settle: turns, close: () => store.close() };
+}
+
+export async function openCached(options: { readonly bounds?: HistoryBounds; readonly store?: MemoryStore; readonly clock?: Clock } = {}): Promise<CachedBench> {
+  const store = options.store ?? (await openMemory());
+  const clock = virtualClock();
+  const stop = new AbortController();
+  const restarts: string[] = [];
+  const feed = new Feed({
+    store,
+    prefix: "/test/",
+    clock,
+    signal: stop.signal,
+    onRestart: (error) => restarts.push((error as Error).name),
+    ...(options.bounds && { bounds: options.bounds }),
+  });
+  const source = feed.cache(prefix, readThing);
+  await feed.start();
+  return {
+    store,
+    source,
+    feed,
+    clock,
+    restarts,
+    ...writer(store),
+    settle: async () => {
+      await feed.current();
+      await turns();
+    },
+    close: async () => {
+      stop.abort();
+      await feed.stopped();
+      await store.close();
+    },
+  };
+}
+
+/** Lets everything that is ready run. */
+export async function turns(count = 10): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
+}
+
+export const by = (labels: string, fields = ""): Selector => (labels === "" && fields === "" ? selectEverything : selector(parseLabelSelector(labels), parseFieldSelector(fields)));
+
+export const keysOf = ({ items }: Pick<Listing, "items">): string[] => items.map(({ key, revision }) => `${key.slice(prefix.length)}@${revision}`);
+
+export interface Watch {
+  /** `ADDED n/a@5`, in order. */
+  readonly seen: string[];
+  readonly over: () => boolean;
+  /** Frames per delivery. */
+  readonly sizes: number[];
+  stop(): void;
+}
+
+/** Starts a watch that writes down what it is given. */
+export async function watchOf(source: ObjectSource, query: Partial<WatchQuery> = {}, more: Partial<Watcher> = {}): Promise<Watch> {
+  const controller = new AbortController();
+  const seen: string[] = [];
+  const sizes: number[] = [];
+  let ended = false;
+  const watcher: Watcher = {
+    deliver: (frames) => {
+      sizes.push(frames.length);
+      for (const { type, item } of frames) seen.push(`${type} ${item.key.slice(prefix.length)}@${revisionIn(item)}`);
+    },
+    ended: () => (ended = true),
+    ...more,
+  };
+  await source.watch({ below: "", selector: selectEverything, from: "state", signal: controller.signal, ...query }, watcher);
+  return { seen, sizes, over: () => ended, stop: () => controller.abort() };
+}
+
+/** What the bytes say, which must be what the item says. */
+export function revisionIn(item: Held): string {
+  const { metadata } = JSON.parse(item.json.toString()) as { metadata: { resourceVersion: string } };
+  return metadata.resourceVersion === String(item.revision) ? metadata.resourceVersion : `${metadata.resourceVersion}≠${item.revision}`;
+}

@@ -1,0 +1,6 @@
+import { sourceContract } from "./source.contract.ts";
+import { openCached, openDirect } from "./source.fixture.ts";
+
+sourceContract("cached", () => openCached());
+sourceContract("cached, with a short memory", () => openCached({ bounds: { changes: 2, bytes: 1 } }));
+sourceContract("direct", openDirect);
