@@ -35,7 +35,7 @@ export async function inject(handle: (call: Call) => Promise<Reply>, request: In
     method: request.method ?? "GET",
     path: cut < 0 ? request.path : request.path.slice(0, cut),
     search: cut < 0 ? "" : request.path.slice(cut + 1),
-    headers: request.headers ?? {},
+    headers: lowerCase(request.headers ?? {}),
     protocol: "2",
     peer: { address: "", certificates: () => [], trusted: request.trusted },
     receivedAt: Date.now(),
@@ -52,6 +52,8 @@ export async function inject(handle: (call: Call) => Promise<Reply>, request: In
   const text = async (): Promise<string> => Buffer.from(await bytes()).toString();
   return { status: reply.status, headers: reply.headers, chunks, bytes, text, json: async () => JSON.parse(await text()) as unknown };
 }
+
+const lowerCase = (headers: HeaderValues): HeaderValues => Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 async function* bodyChunks(reply: Reply, signal: AbortSignal, over: () => void): AsyncGenerator<Uint8Array> {
   const body = reply.body;
@@ -79,6 +81,7 @@ async function* bodyChunks(reply: Reply, signal: AbortSignal, over: () => void):
   signal.addEventListener("abort", close, { once: true });
   const sink: Sink = {
     write: (chunk) => {
+      if (closed.signal.aborted) return;
       queue.push(chunk);
       backlog += chunk.length;
       wake();
