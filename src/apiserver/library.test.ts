@@ -121,6 +121,29 @@ test("a snapshot brings everything back, and watchers see how", async () => {
   await assert.rejects(other.kit.rewind(snapshot), /another server/);
 });
 
+for (const flag of ["--watch-cache=false", "--watch-cache-sizes=configmaps#0,namespaces#0"]) {
+  test(`${flag} reads straight from the store, and roles still count`, async () => {
+    await using server = await startServer({ store: "memory", flags: [flag] });
+    const viewer = { name: "vera", groups: ["system:authenticated"] };
+    await server.client
+      .of(kinds.clusterRoleBindings)
+      .create({
+        metadata: { name: "vera" },
+        roleRef: { apiGroup: "rbac.authorization.orch.io", kind: "ClusterRole", name: "reader" },
+        subjects: [{ kind: "User", name: "vera", apiGroup: "rbac.authorization.orch.io" }],
+      });
+    const [maps, hers] = [server.client.of(kinds.configMaps), server.kit.client(viewer).of(kinds.configMaps)];
+    const { resourceVersion } = await maps.list({ namespace: "default" });
+    await maps.create(map("a"));
+    assert.deepEqual(names((await hers.list({ namespace: "default" })).items), ["a"]);
+    await assert.rejects(hers.delete("a", { namespace: "default" }), /forbidden/);
+    for await (const event of hers.watch({ namespace: "default", resourceVersion })) {
+      assert.equal(event.type, "ADDED");
+      break;
+    }
+  });
+}
+
 test("a fork has the past of its origin and a future of its own", async () => {
   await using server = await startServer({ store: "memory" });
   const maps = server.client.of(kinds.configMaps);

@@ -57,7 +57,8 @@ export function buildCore(options: CoreOptions): Core {
   const resources = new Map<string, Resource>();
   for (const strategy of options.strategies) {
     const resource = new Resource(strategy, { dialect: options.dialect, store: options.store, storePrefix: options.storePrefix, media: options.storageMedia });
-    const direct = options.uncached === "all" || options.uncached?.has(strategy.resource);
+    // Roles and bindings are asked for at every request and answered from memory, whatever else is.
+    const direct = strategy.hub.kind.group !== "rbac.authorization" && (options.uncached === "all" || options.uncached?.has(strategy.resource));
     resource.source = direct ? new DirectSource(options.store, resource.prefix, resource.reader) : feed.cache(resource.prefix, resource.reader);
     resources.set(resourceId(strategy), resource);
   }
