@@ -125,6 +125,7 @@ for (const flag of ["--watch-cache=false", "--watch-cache-sizes=configmaps#0,nam
   test(`${flag} reads straight from the store, and roles still count`, async () => {
     await using server = await startServer({ store: "memory", flags: [flag] });
     const viewer = { name: "vera", groups: ["system:authenticated"] };
+    await server.client.of(kinds.clusterRoles).create({ metadata: { name: "reader" }, rules: [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list", "watch"] }] });
     await server.client
       .of(kinds.clusterRoleBindings)
       .create({
