@@ -11,6 +11,7 @@ import {
   clientCertificateVerifier,
   clientCertificates,
   legacyServiceAccountTokens,
+  publicKeyOf,
   requestHeaders,
   serviceAccountTokens,
   signingKey,
@@ -49,7 +50,7 @@ export function identitiesFor(core: Core, settings: ApiserverSettings, own: OwnC
   const issuers = settings.serviceAccountIssuer.length ? settings.serviceAccountIssuer : ownKey ? [dialect.names.defaultTokenIssuer] : [];
   const audiences = settings.apiAudiences.length ? settings.apiAudiences : issuers.slice(0, 1);
   const signing = settings.serviceAccountSigningKeyFile ? signingKey(settings.serviceAccountSigningKeyFile) : ownKey;
-  const verifying = settings.serviceAccountKeyFile.length ? verificationKeys(settings.serviceAccountKeyFile) : ownKey ? [ownKey] : [];
+  const verifying = settings.serviceAccountKeyFile.length ? verificationKeys(settings.serviceAccountKeyFile) : ownKey ? [publicKeyOf(ownKey)] : [];
   const objects = tokenObjects(core);
   const tokens: TokenMethod[] = (own?.tokens ?? []).map((method) => audienceAgnostic(method, audiences));
   if (settings.tokenAuthFile) tokens.push(audienceAgnostic(tokenFile(settings.tokenAuthFile), audiences));
