@@ -2,6 +2,7 @@
 import { chosenDialect } from "#dialect";
 import { nodeagentOptions, settleNodeagent, startAgent, versionName, writeNodeagentConfig } from "#nodeagent";
 import { answerOperator, logFrom, terminalWidth } from "#options";
+import { reasonToStop, tellSupervisor } from "./up/channel.ts";
 
 const argv = process.argv.slice(2);
 process.exitCode = await main();
@@ -33,12 +34,10 @@ async function main(): Promise<number> {
   log.info("running", { node: agent.nodeName, dialect: dialect.name });
   // Timers alone do not keep a process alive, and an agent without pods has nothing else.
   const alive = setInterval(() => undefined, 2 ** 30);
-  await new Promise<void>((resolve) => {
-    process.once("SIGTERM", resolve);
-    process.once("SIGINT", resolve);
-  });
+  tellSupervisor({ ready: "" });
+  const reason = await reasonToStop();
   clearInterval(alive);
-  log.info("stopping");
+  log.info("stopping", { reason });
   await agent.stop();
   log.flush();
   return 0;

@@ -2,6 +2,7 @@
 import { apiserverOptions, settleFlags, start, versionText } from "#apiserver";
 import { chosenDialect } from "#dialect";
 import { answerOperator, logFrom, terminalWidth } from "#options";
+import { reasonToStop, tellSupervisor } from "./up/channel.ts";
 
 const argv = process.argv.slice(2);
 process.exitCode = await main();
@@ -24,19 +25,14 @@ async function main(): Promise<number> {
   const log = logFrom(settled.values);
   let server;
   try {
-    server = await start({ dialect, settings: settled.values, gates: settled.gates, log });
+    server = await start({ dialect, settings: settled.values, gates: settled.gates, log, onPhase: (phase) => tellSupervisor({ phase }) });
   } catch (error) {
     log.error("the server could not start", { error: (error as Error).message });
     return 1;
   }
   log.info("serving", { url: server.url, dialect: dialect.name });
-  const signal = await new Promise<string>((resolve) => {
-    process.once("SIGTERM", resolve);
-    process.once("SIGINT", resolve);
-  });
-  log.info("stopping", { signal });
-  // Whoever asks twice does not want to wait.
-  for (const again of ["SIGTERM", "SIGINT"]) process.once(again, () => process.exit(1));
+  tellSupervisor({ ready: server.url });
+  log.info("stopping", { reason: await reasonToStop() });
   await server.shutDown();
   log.info("stopped");
   log.flush();

@@ -111,3 +111,6 @@ export const pauseImage = "registry.k8s.io/pause:3.9";
 
 /** Names under which the usual command-line client owns fields, in every dialect. */
 export const commandLineManagers = { clientSideApply: "kubectl-client-side-apply", serverSideApply: "kubectl" } as const;
+
+/** The usual command-line client keeps its own name and flags whatever the server speaks. */
+export const commandLineClient = { program: "kubectl", configFlag: "--kubeconfig" } as const;

@@ -1,0 +1,58 @@
+// The friendly front: a whole cluster with one command, and the tools around it.
+import { realpathSync } from "node:fs";
+import { dirname, extname, join } from "node:path";
+import { hint } from "#options";
+
+const usage = `Usage:
+  orch up [flags]          Run a whole cluster on this machine until Ctrl-C.
+  orch down [--purge]      End it; with --purge remove everything it kept.
+  orch store backup|restore FILE
+                           Save what the embedded store holds, and make a store from it.
+  orch config check|explain|migrate
+                           Check, explain and convert settings of the programs.
+  orch version             Print the version.
+  orch help                Print this.
+
+Each command has a --help of its own. The programs orch-apiserver and nodeagent can also be run by themselves.
+`;
+
+const output = { out: (text: string): void => void process.stdout.write(text), err: (text: string): void => void process.stderr.write(text) };
+process.exitCode = await main(process.argv.slice(2));
+
+async function main([command, ...rest]: readonly string[]): Promise<number> {
+  switch (command) {
+    case "up":
+      return await (await import("./up/up.ts")).upCommand(rest, programs(), await version(), output);
+    case "down":
+      return await (await import("./up/down.ts")).downCommand(rest, await version(), output);
+    case "store":
+      return await (await import("./up/store-command.ts")).storeCommand(rest, output);
+    case "config":
+      return await (await import("./config.ts")).configCommand(rest, output);
+    case "version":
+    case "--version":
+      output.out(`${await version()}\n`);
+      return 0;
+    case "help":
+    case "--help":
+    case "-h":
+      output.out(usage);
+      return 0;
+    case undefined:
+      output.err(usage);
+      return 1;
+    default:
+      output.err(`error: there is no orch ${command}${hint(command, ["up", "down", "store", "config", "version", "help"])}\n\n${usage}`);
+      return 1;
+  }
+}
+
+async function version(): Promise<string> {
+  return (await import("#apiserver")).versionText();
+}
+
+/** The other programs lie beside this one, whichever way it was started: a launcher, a compiled file, or the source. */
+function programs() {
+  const own = realpathSync(process.argv[1]!);
+  return { command: process.execPath, before: process.execArgv, pathOf: (program: string) => join(dirname(own), `${program}${extname(own)}`) };
+}

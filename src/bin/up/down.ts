@@ -1,0 +1,80 @@
+// `orch down`: ends a cluster that runs; with --purge removes everything it kept.
+import { existsSync, readdirSync, rmSync, rmdirSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Dialect, chosenDialect } from "#dialect";
+import { type OptionSet, type OptionsOf, type SettingsOf, answerOperator, bool, dialectOption, directory, helpOption, option, section, settle, terminalWidth } from "#options";
+import { type Places, placesFor } from "./places.ts";
+import { isAlive, readRunning } from "./running.ts";
+import type { Output } from "./up.ts";
+
+const sections = (dialect: Dialect) =>
+  [
+    section("Cluster", [
+      option({ flag: "data-dir", type: directory, default: "", defaultText: "below the home directory", doc: "Directory of everything the cluster keeps." }),
+      option({ flag: "purge", type: bool, default: false, doc: "Remove all that the cluster kept: objects, credentials, logs." }),
+      dialectOption(dialect),
+      helpOption,
+    ]),
+  ] as const;
+
+type DownOption = OptionsOf<ReturnType<typeof sections>>;
+const downOptions = (dialect: Dialect): OptionSet<DownOption> => ({
+  program: "orch down",
+  summary: "Ends a cluster that orch up runs.",
+  dialect,
+  sections: sections(dialect),
+  checks: [],
+});
+
+const patience = 40_000;
+
+export async function downCommand(argv: readonly string[], version: string, output: Output): Promise<number> {
+  const choice = chosenDialect(argv);
+  if ("problem" in choice) {
+    output.err(`error: ${choice.problem}\n`);
+    return 1;
+  }
+  const set = downOptions(choice.dialect);
+  const settled = settle(set, argv);
+  const answered = answerOperator(set, settled, { version, width: terminalWidth(process.env, process.stdout.columns), ...output });
+  if (answered !== undefined) return answered;
+  const settings: SettingsOf<DownOption> = settled.values;
+  const places = placesFor(choice.dialect, settings.dataDir);
+  const ended = await end(places, output);
+  if (!ended) return 1;
+  return settings.purge ? purge(places, output) : 0;
+}
+
+async function end(places: Places, { out, err }: Output): Promise<boolean> {
+  const running = readRunning(places.running);
+  if (!running || !isAlive(running)) {
+    out(`no cluster runs in ${places.root}\n`);
+    return true;
+  }
+  try {
+    process.kill(running.pid, "SIGTERM");
+  } catch (error) {
+    err(`error: process ${running.pid} cannot be told to end: ${(error as Error).message}\n`);
+    return false;
+  }
+  for (const until = Date.now() + patience; Date.now() < until; await sleep(50)) {
+    if (isAlive(running)) continue;
+    out("the cluster is down\n");
+    return true;
+  }
+  err(`error: process ${running.pid} has not ended within ${patience / 1000} s\n`);
+  return false;
+}
+
+/** Removes the parts we made and nothing else; the directory itself goes only when that leaves it empty. */
+function purge(places: Places, { out, err }: Output): number {
+  if (!existsSync(places.root)) return 0;
+  if (!existsSync(places.running)) {
+    err(`error: ${places.root} is not a directory of orch up; nothing was removed\n`);
+    return 1;
+  }
+  for (const path of places.all) rmSync(path, { recursive: true, force: true });
+  if (readdirSync(places.root).length === 0) rmdirSync(places.root);
+  out(`everything that the cluster kept in ${places.root} is removed\n`);
+  return 0;
+}

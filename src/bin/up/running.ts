@@ -1,0 +1,35 @@
+// The note that a running cluster leaves in its directory, and how others read it.
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { writePrivate } from "#authn";
+
+export interface Running {
+  readonly pid: number;
+  readonly port: number;
+  readonly dialect: string;
+  /** Set while it runs; what is left afterwards remembers the port. */
+  readonly up: boolean;
+}
+
+export function readRunning(file: string): Running | undefined {
+  try {
+    const { pid, port, dialect, up } = JSON.parse(readFileSync(file, "utf8")) as Partial<Running>;
+    return typeof pid === "number" && typeof port === "number" && typeof dialect === "string" ? { pid, port, dialect, up: up === true } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export const writeRunning = (file: string, running: Running): void => writePrivate(file, `${JSON.stringify(running)}\n`);
+export const forgetRunning = (file: string): void => rmSync(file, { force: true });
+
+/** Whether the process of the note lives and is one of ours: numbers are used again after a restart of the machine. */
+export function isAlive({ pid, up }: Running): boolean {
+  if (!up || pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+  const commandLine = `/proc/${pid}/cmdline`;
+  return !existsSync(commandLine) || /\borch\b/.test(readFileSync(commandLine, "utf8"));
+}

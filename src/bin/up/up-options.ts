@@ -1,0 +1,43 @@
+// The settings of `orch up`.
+import type { Dialect } from "#dialect";
+import { type OptionSet, type OptionsOf, type SettingsOf, between, bool, dialectOption, directory, helpOption, int, ip, option, section, text } from "#options";
+
+const sections = (dialect: Dialect) =>
+  [
+    section("Cluster", [
+      option({ flag: "data-dir", type: directory, default: "", defaultText: "below the home directory", doc: "Directory of everything the cluster keeps." }),
+      option({
+        flag: "port",
+        type: int,
+        default: 0,
+        defaultText: "6443, or the next free one",
+        check: between(0, 65535),
+        doc: "Port of the API server. The one taken first is kept.",
+      }),
+      option({ flag: "bind-address", type: ip, default: "127.0.0.1", doc: "Address of the API server; 0.0.0.0 lets other machines in." }),
+      dialectOption(dialect),
+    ]),
+    section("Node agent", [
+      option({ flag: "agent", type: bool, default: true, doc: "Run the node agent too, where this user may and a container runtime is there." }),
+      option({
+        flag: "runtime-endpoint",
+        type: text,
+        default: "unix:///run/containerd/containerd.sock",
+        check: (value) => (value.startsWith("unix:///") ? undefined : "must be a unix socket such as unix:///run/containerd/containerd.sock"),
+        doc: "Socket of the container runtime.",
+      }),
+      option({ flag: "install-runtime", type: bool, default: false, doc: "Install a container runtime first, with apt; needs root." }),
+    ]),
+    section("Other", [helpOption]),
+  ] as const;
+
+type UpOption = OptionsOf<ReturnType<typeof sections>>;
+export type UpSettings = SettingsOf<UpOption>;
+
+export const upOptions = (dialect: Dialect): OptionSet<UpOption> => ({
+  program: "orch up",
+  summary: "Runs a whole cluster on this machine until Ctrl-C. Flags after -- go to the API server.",
+  dialect,
+  sections: sections(dialect),
+  checks: [],
+});
