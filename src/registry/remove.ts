@@ -5,7 +5,7 @@ import { groupName } from "#dialect";
 import { type Held, heldAt } from "#watchcache";
 import { foregroundFinalizer, orphanFinalizer } from "./object-meta.ts";
 import { type WriteRequest, attempt, circumstances, timestamp } from "./request.ts";
-import type { ApiObject } from "./strategy.ts";
+import type { ApiObject, Strategy } from "./strategy.ts";
 
 export type Removal =
   /** Gone; this is the last that was seen of it. */
@@ -90,7 +90,7 @@ function mark(request: WriteRequest, object: ApiObject, options: Partial<DeleteO
   const about = circumstances(request);
   const meta = object.metadata;
   const asked = options.gracePeriodSeconds === undefined ? undefined : options.gracePeriodSeconds < 0 ? 1 : options.gracePeriodSeconds;
-  const finalizers = finalizersFor(meta.finalizers, options, strategy.orphansDependents !== undefined);
+  const finalizers = finalizersFor(meta.finalizers, options, strategy);
   const finalizersChanged = finalizers.join() !== (meta.finalizers ?? []).join();
   if (strategy.beginDeletion && !meta.deletionTimestamp) {
     meta.deletionTimestamp = timestamp(request.now);
@@ -102,11 +102,12 @@ function mark(request: WriteRequest, object: ApiObject, options: Partial<DeleteO
   let touched = finalizersChanged;
   let waits = finalizers.length > 0;
   const grace = strategy.graceSeconds ? gracefully() : undefined;
-  if (grace === "pending" && !touched) return "already under way";
+  // While its time runs nothing but a shorter time is heard.
+  if (grace === "pending") return "already under way";
   if (grace === "set") {
     touched = true;
     waits ||= (meta.deletionGracePeriodSeconds ?? 0) > 0;
-  } else if (grace === "pending") waits = true;
+  }
   if (!waits) return grace === "set" ? "mark, then delete" : "delete now";
   if (!meta.deletionTimestamp) {
     meta.deletionTimestamp = timestamp(request.now);
@@ -140,13 +141,17 @@ function mark(request: WriteRequest, object: ApiObject, options: Partial<DeleteO
   }
 }
 
-/** Which finalizers a deletion leaves, by its propagation policy. */
-function finalizersFor(present: readonly string[] | undefined, options: Partial<DeleteOptions>, orphans: boolean): string[] {
+/** Which finalizers a deletion leaves, by its propagation policy: the one asked for, else the one already there, else the kind's own. */
+function finalizersFor(present: readonly string[] | undefined, options: Partial<DeleteOptions>, strategy: Strategy): string[] {
   const current = [...(present ?? [])];
-  const policy = options.propagationPolicy ?? (options.orphanDependents === undefined ? undefined : options.orphanDependents ? "Orphan" : "Background");
-  if (policy === undefined) return orphans && !current.includes(orphanFinalizer) && !current.includes(foregroundFinalizer) ? [...current, orphanFinalizer] : current;
   const others = current.filter((item) => item !== orphanFinalizer && item !== foregroundFinalizer);
-  const wanted = policy === "Orphan" ? orphanFinalizer : policy === "Foreground" ? foregroundFinalizer : undefined;
-  if (wanted === undefined) return others;
-  return current.includes(wanted) ? current.filter((item) => item === wanted || others.includes(item)) : [...others, wanted];
+  const wanted = strategy.withoutDependents ? undefined : wantedFinalizer(current, options, strategy);
+  const next = wanted === undefined ? others : [...others, wanted];
+  return next.length === current.length && next.every((item) => current.includes(item)) ? current : next;
+}
+
+function wantedFinalizer(current: readonly string[], options: Partial<DeleteOptions>, strategy: Strategy): string | undefined {
+  const policy = options.orphanDependents === undefined ? options.propagationPolicy : options.orphanDependents ? "Orphan" : "Background";
+  if (policy !== undefined) return policy === "Orphan" ? orphanFinalizer : policy === "Foreground" ? foregroundFinalizer : undefined;
+  return current.find((item) => item === orphanFinalizer || item === foregroundFinalizer) ?? (strategy.orphansDependents ? orphanFinalizer : undefined);
 }

@@ -112,6 +112,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   heldBack?(obj: T): boolean;
   /** Deletions that do not say what becomes of dependents leave them behind; the text warns clients of it. */
   readonly orphansDependents?: { readonly warning?: string };
+  /** Nothing can depend on objects of this kind: deletions need not ask what becomes of dependents. */
+  readonly withoutDependents?: boolean;
   /** Fields that selectors may name, beside metadata.name and metadata.namespace. */
   fields?(obj: T): Record<string, string>;
   /** False when watches of this kind send no bookmarks. */

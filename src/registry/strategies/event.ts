@@ -163,6 +163,7 @@ export const event = strategy<Event>({
   createOnUpdate: true,
   metaCheckedOnce: true,
   bookmarks: false,
+  withoutDependents: true,
   validate: (event_, about) => {
     const errors = commonErrors(event_, about);
     if (viaCore(about)) return errors;
