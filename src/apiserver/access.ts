@@ -1,5 +1,5 @@
 // Who may do what: the authorizers in the order the operator gave.
-import { type Authorizer, type RbacAuthorizer, alwaysAllow, alwaysDeny, authorizerOf, rbacAuthorizer } from "#authz";
+import { type Authorizer, type RbacAuthorizer, abacAuthorizer, alwaysAllow, alwaysDeny, authorizerOf, rbacAuthorizer } from "#authz";
 import { bootstrapRoles } from "./bootstrap-roles.ts";
 import { rbacSource } from "./rbac-source.ts";
 import type { Core } from "./server.ts";
@@ -15,8 +15,13 @@ export interface Access {
 
 export async function accessFor(core: Core, settings: ApiserverSettings): Promise<Access> {
   const rbac = rbacAuthorizer(rbacSource(core));
-  const modes: Readonly<Record<string, Authorizer>> = { AlwaysAllow: alwaysAllow, AlwaysDeny: alwaysDeny, RBAC: rbac };
-  const authorizer = authorizerOf(settings.authorizationMode.map((mode) => modes[mode]!));
+  const modes: Readonly<Record<string, () => Authorizer>> = {
+    AlwaysAllow: () => alwaysAllow,
+    AlwaysDeny: () => alwaysDeny,
+    RBAC: () => rbac,
+    ABAC: () => abacAuthorizer(settings.authorizationPolicyFile, core.options.dialect),
+  };
+  const authorizer = authorizerOf(settings.authorizationMode.map((mode) => modes[mode]!()));
   if (settings.authorizationMode.includes("RBAC")) await bootstrapRoles(core);
   return { authorizer, rbac, bootstrapped: () => undefined };
 }

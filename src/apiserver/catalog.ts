@@ -4,6 +4,7 @@ import { groupName } from "#dialect";
 import { type Endpoint, type Resource, type Verb, allVerbs } from "#registry";
 import type { ApiCall } from "./api-call.ts";
 import type { Reply } from "#http";
+import type { Serves } from "./serving/served-apis.ts";
 
 /** A handler behind a resource path that is not plain reading and writing: reviews, bindings, logs, proxies. */
 export interface SpecialEndpoint {
@@ -66,7 +67,7 @@ const groupOrder = [
   "flowcontrol.apiserver",
 ];
 
-export function catalog(resources: readonly Resource[], specials: readonly SpecialGroup[], dialect: Dialect): Catalog {
+export function catalog(resources: readonly Resource[], specials: readonly SpecialGroup[], dialect: Dialect, serves: Serves = () => true): Catalog {
   const versions = new Map<string, { group: string; neutral: string; version: string; endpoints: Map<string, Endpoint>; specials: Map<string, SpecialEndpoint> }>();
   const at = (neutral: string, branded: boolean, version: string) => {
     const group = groupName(dialect, { group: neutral, branded });
@@ -76,9 +77,17 @@ export function catalog(resources: readonly Resource[], specials: readonly Speci
     return known;
   };
   for (const resource of resources) {
-    for (const endpoint of resource.endpoints) at(endpoint.schema.kind.group, endpoint.schema.kind.branded, endpoint.version).endpoints.set(resource.strategy.resource, endpoint);
+    for (const endpoint of resource.endpoints) {
+      if (!serves(endpoint.group, endpoint.version, resource.strategy.resource)) continue;
+      at(endpoint.schema.kind.group, endpoint.schema.kind.branded, endpoint.version).endpoints.set(resource.strategy.resource, endpoint);
+    }
   }
-  for (const special of specials) for (const endpoint of special.endpoints) at(special.group, special.branded, special.version).specials.set(endpoint.path, endpoint);
+  for (const special of specials) {
+    const group = groupName(dialect, special);
+    for (const endpoint of special.endpoints) {
+      if (serves(group, special.version, endpoint.path.split("/", 1)[0]!)) at(special.group, special.branded, special.version).specials.set(endpoint.path, endpoint);
+    }
+  }
   const list: (GroupVersion & { neutral: string })[] = [...versions.values()].map((item) => ({
     ...item,
     groupVersion: item.group ? `${item.group}/${item.version}` : item.version,

@@ -15,6 +15,7 @@ import { discovery } from "./discovery/discovery.ts";
 import type { EndpointContext } from "./endpoints/context.ts";
 import { type HealthPaths, healthReply } from "./health/health.ts";
 import { type PathHandler, router } from "./router.ts";
+import type { Serves } from "./serving/served-apis.ts";
 import type { ServingSteps } from "./serving/serving.ts";
 import { authenticate, authorize, commonHeaders, impersonate, newAuditId, rescue } from "./steps.ts";
 
@@ -86,6 +87,7 @@ export interface FrontOptions {
   readonly paths: readonly PathHandler[];
   readonly health: HealthPaths;
   readonly steps: ServingSteps;
+  readonly serves: Serves;
   /** Counts what watches deliver. */
   readonly watchEvents: NonNullable<EndpointContext["watchEvents"]>;
   readonly serverAddress: () => string;
@@ -111,7 +113,7 @@ export function buildFront(core: Core, options: FrontOptions): Front {
     closing: options.closing,
     watchEvents: options.watchEvents,
   };
-  const served = catalog([...core.resources.values()], options.specials, dialect);
+  const served = catalog([...core.resources.values()], options.specials, dialect, options.serves);
   const found = discovery(served, dialect, options.serverAddress);
   const paths: PathHandler[] = [(call) => found.handle(call), (call) => healthReply(options.health, call), ...options.paths];
   const steps = {

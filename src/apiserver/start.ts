@@ -1,12 +1,10 @@
 // Starts a whole server from settled flags: store, caches, credentials, pipeline, listener; and stops it again.
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { type Clock, type Log, createLog, systemClock } from "#base";
 import { type Dialect, type DialectName, dialectNamed } from "#dialect";
 import { type Call, type PlainListener, type Reply, inject, listenPlain } from "#http";
 import { type Gates, knownGates, resolveGates } from "#options";
 import { builtInStrategies } from "#registry";
-import { type Store, openStore } from "#store";
+import type { Store } from "#store";
 import { accessFor } from "./access.ts";
 import type { ApiCall } from "./api-call.ts";
 import { bootstrapNamespaces, claimDialect } from "./bootstrap.ts";
@@ -23,9 +21,11 @@ import { admissionPlugins } from "./plugins.ts";
 import { type Core, buildCore, buildFront } from "./server.ts";
 import { openIdHandler } from "./service-account-tokens.ts";
 import { type SecurePort, externalAddress, openSecurePort } from "./serving/secure-port.ts";
+import { servedApis } from "./serving/served-apis.ts";
 import { servingFor } from "./serving/serving.ts";
 import { type ApiserverSettings, settleFlags } from "./settings-of.ts";
 import { specialGroups } from "./specials.ts";
+import { openStoreFor } from "./storage/open-store.ts";
 
 export interface StartOptions {
   readonly dialect: Dialect;
@@ -63,8 +63,8 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const closing = new AbortController();
   const gates = options.gates ?? resolveGates(knownGates, settings.featureGates);
   options.onPhase?.("opening the store");
-  const store = options.store ?? (await openStoreFor(settings, clock));
   const storePrefix = settings.storePrefix.replace(/\/$/, "");
+  const store = await openStoreFor({ settings, dialect, strategies: builtInStrategies, storePrefix, clock, log, signal: closing.signal }, options.store);
   await claimDialect(store, storePrefix, dialect);
   const core = buildCore({
     dialect,
@@ -98,7 +98,12 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     authorizer: access.authorizer,
     plugins,
     specials: specialGroups(core, { plugins, authorizer: access.authorizer, identities, settings, stopping: closing.signal }),
-    paths: [rootPaths(dialect, () => front.catalog), openApi(() => front.catalog, dialect), openIdHandler(identities, settings.serviceAccountJwksUri, externalAddress(settings), core.options.onError), ...serving.paths],
+    paths: [
+      rootPaths(dialect, () => front.catalog),
+      openApi(() => front.catalog, dialect),
+      openIdHandler(identities, settings.serviceAccountJwksUri, externalAddress(settings), core.options.onError),
+      ...serving.paths,
+    ],
     health: healthChecks({
       dialect,
       clock,
@@ -112,6 +117,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       caughtUp: () => core.feed.ready(),
     }),
     steps: serving.steps,
+    serves: servedApis(settings.runtimeConfig, dialect),
     watchEvents: (group, version, kind) => serving.requests.watchEvents(group, version, kind),
     serverAddress: () => externalAddress(settings),
     closing: closing.signal,
@@ -149,18 +155,6 @@ export async function start(options: StartOptions): Promise<StartedServer> {
       await close();
     },
   };
-}
-
-async function openStoreFor(settings: ApiserverSettings, clock: Clock): Promise<Store> {
-  const servers = settings.storeServers;
-  if (servers.length === 0) {
-    mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
-    return await openStore({ dir: join(settings.dataDir, "store") });
-  }
-  if (servers[0] === "memory://") return await openStore({ memory: true, clock });
-  return await openStore({
-    etcd: { endpoints: servers, tls: { ca: settings.storeCafile, cert: settings.storeCertfile, key: settings.storeKeyfile }, leaseReuseSeconds: settings.leaseReuseDurationSeconds },
-  });
 }
 
 export { dialectNamed, settleFlags };

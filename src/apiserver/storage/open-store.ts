@@ -1,0 +1,83 @@
+// The store that the settings ask for: embedded, in memory or etcd, with its values encrypted where a file says so.
+import { mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Clock, Log } from "#base";
+import { type Dialect, groupName } from "#dialect";
+import type { Strategy } from "#registry";
+import { type EncryptionProvider, type Store, encrypted, identity, openStore } from "#store";
+import type { ApiserverSettings } from "../settings-of.ts";
+import { type EncryptionTable, type ResourceId, parseEncryptionConfig } from "./encryption-config.ts";
+
+export interface StoreOptions {
+  readonly settings: ApiserverSettings;
+  readonly dialect: Dialect;
+  readonly strategies: readonly Strategy[];
+  readonly storePrefix: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Aborted when the server closes. */
+  readonly signal: AbortSignal;
+}
+
+/** `given` takes the place of the store that the settings name. */
+export async function openStoreFor(options: StoreOptions, given?: Store): Promise<Store> {
+  const { settings } = options;
+  const store = given ?? (await plainStore(settings, options.clock));
+  if (settings.encryptionProviderConfig === "") return store;
+  try {
+    return encrypted(store, providersByKey(options));
+  } catch (error) {
+    if (!given) await store.close();
+    throw error;
+  }
+}
+
+async function plainStore(settings: ApiserverSettings, clock: Clock): Promise<Store> {
+  const endpoints = settings.storeServers;
+  if (endpoints.length === 0) {
+    mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
+    return await openStore({ dir: join(settings.dataDir, "store") });
+  }
+  if (endpoints[0] === "memory://") return await openStore({ memory: true, clock });
+  const { storeCafile, storeCertfile, storeKeyfile } = settings;
+  // Read anew for every connection, so that files may be replaced.
+  const tls = () => ({
+    ...(storeCafile && { ca: readFileSync(storeCafile, "utf8") }),
+    ...(storeCertfile && { cert: readFileSync(storeCertfile, "utf8"), key: readFileSync(storeKeyfile, "utf8") }),
+  });
+  return await openStore({ etcd: { endpoints, ...(storeCafile + storeCertfile !== "" && { tls }), leaseReuseSeconds: settings.leaseReuseDurationSeconds } });
+}
+
+const asTheyAre: readonly EncryptionProvider[] = [identity];
+const lookEveryMilliseconds = 60_000;
+
+/** Keys lie below `<prefix>/<place>/`, and each place belongs to one resource. */
+function providersByKey({ settings, dialect, strategies, storePrefix, clock, log, signal }: StoreOptions): (key: string) => readonly EncryptionProvider[] {
+  const places = new Map<string, ResourceId>(strategies.map(({ resource, storagePath, hub }) => [storagePath ?? resource, { resource, group: groupName(dialect, hub.kind) }]));
+  const file = settings.encryptionProviderConfig;
+  const read = (): string => readFileSync(file, "utf8");
+  let text = read();
+  let table: EncryptionTable = parseEncryptionConfig(text, file, dialect);
+  const look = (): void => {
+    try {
+      const now = read();
+      if (now !== text) {
+        table = parseEncryptionConfig(now, file, dialect);
+        text = now;
+        log.info("the encryption configuration was read again", { file });
+      }
+    } catch (error) {
+      log.error("a changed encryption configuration cannot be used; the one before is kept", { error: (error as Error).message });
+    }
+    cancel = clock.after(lookEveryMilliseconds, look);
+  };
+  let cancel = (): void => undefined;
+  if (settings.encryptionProviderConfigAutomaticReload) cancel = clock.after(lookEveryMilliseconds, look);
+  signal.addEventListener("abort", () => cancel(), { once: true });
+  const start = storePrefix.length + 1;
+  return (key) => {
+    const [first = "", second = ""] = key.slice(start).split("/", 2);
+    const id = places.get(`${first}/${second}`) ?? places.get(first);
+    return (id && table(id)) ?? asTheyAre;
+  };
+}
