@@ -1,7 +1,7 @@
 // What is special about a kind. Every hook is optional: silence means the ordinary thing.
 import type { Actor } from "#admission";
 import type { FieldError } from "#base";
-import type { ObjectMeta } from "#api";
+import type { ObjectMeta, TableRowCondition } from "#api";
 import type { Dialect } from "#dialect";
 import type { KindName, Message } from "#schema";
 

@@ -34,12 +34,14 @@ export const columnDefinitions = (strategy: Strategy): ColumnDefinition[] =>
 
 export interface Row {
   readonly cells: readonly unknown[];
+  readonly conditions?: readonly object[];
   readonly object: unknown;
 }
 
-export function rowOf(strategy: Strategy, hub: ApiObject, shown: ApiObject, include: IncludeObject, dialect: Dialect, now: Date): Row {
+export function rowOf(strategy: Strategy, hub: ApiObject, shown: ApiObject, include: IncludeObject, apiVersion: string, now: Date): Row {
   const cells = columnsOf(strategy).map((column) => column.cell(hub, now));
-  return { cells, object: include === "None" ? null : include === "Object" ? shown : withoutOwn(partialMetadata(shown, dialect), strategy) };
+  const conditions = strategy.rowConditions?.(hub);
+  return { cells, ...(conditions && { conditions }), object: include === "None" ? null : include === "Object" ? shown : withoutOwn(partialMetadata(shown, apiVersion), strategy) };
 }
 
 function withoutOwn(object: ApiObject, { ownAnnotations }: Strategy): ApiObject {
@@ -50,8 +52,8 @@ function withoutOwn(object: ApiObject, { ownAnnotations }: Strategy): ApiObject 
 }
 
 /** The object's identity and metadata, nothing else. */
-export const partialMetadata = (object: ApiObject, dialect: Dialect, version = "v1"): ApiObject => ({
+export const partialMetadata = (object: ApiObject, apiVersion: string): ApiObject => ({
   kind: "PartialObjectMetadata",
-  apiVersion: apiVersionOf(dialect, { group: "meta", branded: true, version }),
+  apiVersion,
   metadata: object.metadata,
 });

@@ -1,5 +1,5 @@
 // How tables show pods: one word that says best what a pod is doing.
-import type { ContainerStateTerminated, ContainerStatus, Pod } from "#api";
+import type { ContainerStateTerminated, ContainerStatus, Pod, TableRowCondition } from "#api";
 import type { Column } from "../strategy.ts";
 import { ageColumn, ago, nameColumn } from "./cells/columns.ts";
 import { orNone } from "./cells/text.ts";
@@ -83,3 +83,11 @@ export const podTableColumns: readonly Column<Pod>[] = [
   { name: "Nominated Node", type: "string", priority: 1, doc: "Node on which room is being made.", cell: ({ status }) => orNone(status.nominatedNodeName) },
   { name: "Readiness Gates", type: "string", priority: 1, doc: "Further conditions that are true, and all there are.", cell: gatesText },
 ];
+
+/** Rows of pods that are over are marked, so that clients can leave them out. */
+export function podRowConditions({ status: { phase } }: Pod): readonly TableRowCondition[] | undefined {
+  if (phase !== "Succeeded" && phase !== "Failed") return undefined;
+  return [
+    { type: "Completed", status: "True", reason: phase, message: phase === "Succeeded" ? "All containers of the pod have ended well." : "A container of the pod has failed." },
+  ];
+}

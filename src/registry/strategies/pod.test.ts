@@ -302,6 +302,11 @@ const shown: [name: string, sent: object, cells: unknown[]][] = [
 ];
 for (const [name, sent, cells] of shown) test(name, () => assert.deepEqual(cellsOf(pod, sent).slice(0, 4), cells));
 
+test("rows of pods that are over say so", () => {
+  const over = (phase: string) => pod.rowConditions!({ ...spec(), status: { phase } } as never)?.map(({ type, reason }) => `${type} ${reason}`);
+  assert.deepEqual([over("Succeeded"), over("Failed"), over("Running")], [["Completed Succeeded"], ["Completed Failed"], undefined]);
+});
+
 test("ended containers do not come back to life", () => {
   const before = { ...spec({ restartPolicy: "Never" }), status: {} };
   const old = { ...(tryCreate(pod, before).object as object), status: { containerStatuses: [terminated(0)] } };

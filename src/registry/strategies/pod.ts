@@ -5,7 +5,7 @@ import { dns1123LabelProblems } from "#schema";
 import { dnsSubdomain } from "../names.ts";
 import { validateFinalizersQualified, validateMeta } from "../object-meta.ts";
 import { type Circumstances, strategy } from "../strategy.ts";
-import { podTableColumns } from "./pod-columns.ts";
+import { podRowConditions, podTableColumns } from "./pod-columns.ts";
 import { alignServiceAccount, podDefaults } from "./pod-defaults.ts";
 import { dropDisabled } from "./pod-gates.ts";
 import { qualityOf } from "./pod-quality.ts";
@@ -131,6 +131,7 @@ export const pod = strategy<Pod>({
   // Old clients call the node a host.
   fieldAliases: { "": { ...Object.fromEntries(fieldNames.map((name) => [name, name])), "spec.host": "spec.nodeName" } },
   columns: podTableColumns,
+  rowConditions: podRowConditions,
   subresources: {
     ephemeralcontainers: {
       merge: (sent, old) => {
