@@ -122,6 +122,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly fieldAliases?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   ttlSeconds?(obj: T, about: Circumstances): number;
   readonly columns?: readonly Column<T>[];
+  /** What is special about an object's row in a table. */
+  rowConditions?(obj: T): readonly TableRowCondition[] | undefined;
   /** Annotations that the server keeps for itself: tables do not show them. */
   readonly ownAnnotations?: readonly string[];
   readonly subresources?: Readonly<Record<string, PartSubresource<T>>>;
