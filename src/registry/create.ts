@@ -12,7 +12,7 @@ import type { ApiObject } from "./strategy.ts";
 const mostNames = 8;
 
 /**
- * Stores a new object, given in the stored shape with its defaults. Answers what is now held (revision 0 for a dry run).
+ * Stores a new object, given in the stored shape with its defaults. Answers what is now held; a dry run shows no revision.
  * A name the server made up and found taken is made up anew, a few times.
  */
 export async function create(request: WriteRequest, object: ApiObject, options: { readonly tracked?: boolean } = {}): Promise<Held> {
@@ -63,12 +63,20 @@ async function attemptToCreate(request: WriteRequest, object: ApiObject, options
   const key = resource.keyOf(meta.namespace ?? "", meta.name!);
   if (request.dryRun) {
     if (await resource.source.get(key, { at: "latest" })) throw exists(request, meta);
-    return encoded.hold(0);
+    return neverStored(encoded.hold(0));
   }
   const ttlSeconds = strategy.ttlSeconds?.(object, about);
   const outcome = await resource.write({ key, value: encoded.value, expect: "absent", ...(ttlSeconds !== undefined && { ttlSeconds }) });
   if (!outcome.done) throw exists(request, meta);
   return encoded.hold(outcome.revision);
+}
+
+const revisionKey = ',"resourceVersion":"';
+
+/** What a dry run shows: the revision that it does not have is cut out again. */
+function neverStored(held: Held): Held {
+  const line = Buffer.concat([held.line.subarray(0, held.revisionStart - revisionKey.length), held.line.subarray(held.revisionEnd + 1)]);
+  return { ...held, line, json: line.subarray(0, -1) };
 }
 
 function exists(request: WriteRequest, meta: ApiObject["metadata"]): ApiError {

@@ -82,7 +82,7 @@ for (const [name, kind, finalizers, options, left] of cases) {
   });
 }
 
-const withoutRevision = ({ metadata: { resourceVersion: _, ...metadata }, ...rest }: { metadata: { resourceVersion?: string | undefined } }): unknown => ({ metadata, ...rest });
+const withoutRevision = (object: { metadata: object }): unknown => ({ ...object, metadata: { ...object.metadata, resourceVersion: "" } });
 const shown = ({ finalizers, deletionGracePeriodSeconds, deletionTimestamp, generation }: ConfigMap["metadata"]): unknown => ({
   ...(finalizers && { finalizers }),
   grace: deletionGracePeriodSeconds,

@@ -8,7 +8,6 @@ import type { ApiCall } from "../api-call.ts";
 import { type DecodedBody, judgeStrictness, readBody } from "./body.ts";
 import { type Endpointed, objectForms, replyWith, represented, writeRequest } from "./context.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
-import { withoutRevision } from "./write.ts";
 
 const patchTypes = ["application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml"] as const;
 export type PatchType = (typeof patchTypes)[number];
@@ -21,7 +20,7 @@ export const patch: Endpointed = async (context, call, endpoint) => {
   const body = await readBody(call);
   const request = writeRequest(context, call, endpoint, options);
   const { held, created } = applying ? await applied(call, endpoint, request, options, body) : await patched(call, endpoint, request, options, type, body);
-  return replyWith(as, endpoint, created ? 201 : 200, request.dryRun && created ? withoutRevision(as.object(held)) : as.object(held));
+  return replyWith(as, endpoint, created ? 201 : 200, as.object(held));
 };
 
 export function patchType(call: ApiCall): PatchType {

@@ -13,7 +13,7 @@ export const create: Endpointed = async (context, call, endpoint) => {
   const sent = await objectFromBody(call, endpoint, options);
   const request = writeRequest(context, call, endpoint, options);
   const held = await createObject(request, defaulted(request, sent));
-  return replyWith(as, endpoint, 201, request.dryRun ? withoutRevision(as.object(held)) : as.object(held));
+  return replyWith(as, endpoint, 201, as.object(held));
 };
 
 export const replace: Endpointed = async (context, call, endpoint) => {
@@ -28,7 +28,7 @@ export const replace: Endpointed = async (context, call, endpoint) => {
     createIfAbsent: endpoint.resource.strategy.createOnUpdate ?? false,
     uid: next.metadata.uid,
   });
-  return replyWith(as, endpoint, created ? 201 : 200, request.dryRun && created ? withoutRevision(as.object(held)) : as.object(held));
+  return replyWith(as, endpoint, created ? 201 : 200, as.object(held));
 };
 
 /** The object must be the one the path names. */
@@ -39,14 +39,4 @@ function checkIdentity(sent: ApiObject, { target }: ApiCall, endpoint: Endpoint)
   if (endpoint.resource.namespaced && sent.metadata.namespace && sent.metadata.namespace !== target.namespace) {
     throw badRequest(`the namespace of the object (${sent.metadata.namespace}) does not match the namespace on the request (${target.namespace})`);
   }
-}
-
-/** A dry run has no revision to show. */
-export function withoutRevision(body: Uint8Array): Uint8Array {
-  return Buffer.from(
-    Buffer.from(body)
-      .toString("latin1")
-      .replace(/,\s*"resourceVersion":\s*"0"|resourceVersion: "0"\n\s*/, ""),
-    "latin1",
-  );
 }

@@ -1,7 +1,6 @@
 // Objects, lists and watch frames in the form a client asked for. The plain case never parses: it splices bytes.
 import { PartialObjectMetadata, Table, WatchEvent, listOf } from "#api";
 import type { Dialect } from "#dialect";
-import { apiVersionOf } from "#dialect";
 import type { ApiObject, Endpoint, KindSchema } from "#registry";
 import { encodeEnvelope, encodeJson, printYaml, protobufCodec } from "#schema";
 import type { FrameEncoder, FrameType, Held } from "#watchcache";
@@ -134,39 +133,39 @@ function whole(endpoint: Endpoint): ShapeOf {
 
 function metadataOnly(endpoint: Endpoint, choice: Choice): ShapeOf {
   const { resource } = endpoint;
-  const { dialect } = resource;
-  const apiVersion = apiVersionOf(dialect, { group: "meta", branded: true, version: choice.formVersion });
+  const apiVersion = choice.formVersion;
   return {
     schema: PartialObjectMetadata,
     listSchema: listOf(PartialObjectMetadata),
-    one: (held) => partialMetadata(endpoint.fromHub(resource.objectOf(held)), dialect, choice.formVersion),
+    one: (held) => partialMetadata(endpoint.fromHub(resource.objectOf(held)), apiVersion),
     many: (items, metadata) => ({
       kind: "PartialObjectMetadataList",
       apiVersion,
       metadata,
-      items: items.map((held) => partialMetadata(endpoint.fromHub(resource.objectOf(held)), dialect, choice.formVersion)),
+      items: items.map((held) => partialMetadata(endpoint.fromHub(resource.objectOf(held)), apiVersion)),
     }),
-    mark: (revision) => partialMetadata(emptyObject(endpoint, revision), dialect, choice.formVersion),
+    mark: (revision) => partialMetadata(emptyObject(endpoint, revision), apiVersion),
   };
 }
 
 function table(endpoint: Endpoint, choice: Choice, include: IncludeObject, now: () => Date): ShapeOf {
   const { resource } = endpoint;
-  const { dialect, strategy } = resource;
-  const head = { kind: "Table", apiVersion: apiVersionOf(dialect, { group: "meta", branded: true, version: choice.formVersion }) };
+  const { strategy } = resource;
+  const head = { kind: "Table", apiVersion: choice.formVersion };
+  const rowVersion = `${choice.formVersion.split("/")[0]}/v1`;
   const row = (held: Held): unknown => {
     const hub = resource.objectOf(held);
-    return rowOf(strategy, hub, include === "Object" ? endpoint.fromHub(resource.objectOf(held)) : hub, include, dialect, now());
+    return rowOf(strategy, hub, include === "Object" ? endpoint.fromHub(resource.objectOf(held)) : hub, include, rowVersion, now());
   };
   const columns = columnDefinitions(strategy);
   const many = (rows: unknown[] | null, metadata: Partial<ListMetadata>): unknown => ({ ...head, metadata, columnDefinitions: columns, rows });
   return {
     schema: Table,
     listSchema: Table,
-    one: (held) => many([row(held)], { resourceVersion: String(held.revision) }),
+    one: (held) => many([row(held)], held.revision > 0 ? { resourceVersion: String(held.revision) } : {}),
     // Kinds without columns of their own answer an empty list with no rows at all.
     many: (items, metadata) => many(items.length > 0 || strategy.columns ? items.map(row) : null, metadata),
-    mark: (revision) => many([{ cells: columns.map(() => null), object: partialMetadata(emptyObject(endpoint, revision), dialect) }], { resourceVersion: String(revision) }),
+    mark: (revision) => many([{ cells: columns.map(() => null), object: partialMetadata(emptyObject(endpoint, revision), rowVersion) }], { resourceVersion: String(revision) }),
   };
 }
 

@@ -1,0 +1,182 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ConfigMap } from "#api";
+import type { AdmissionPlugin } from "#admission";
+import { type Sent, causesOf, refusal, shelf, shelfNow } from "./registry.fixture.ts";
+import { timestamp } from "./request.ts";
+import type { Strategy } from "./strategy.ts";
+import { configMap } from "./strategies/config-map.ts";
+import { event } from "./strategies/event.ts";
+import { namespace } from "./strategies/namespace.ts";
+
+const map = (more: Sent["metadata"] = { name: "a" }): Sent => ({ metadata: more, data: { x: "1" } });
+const revised: Strategy = { ...configMap, generation: true };
+
+test("a new object gets what only the server can say", async (t) => {
+  const { create, get } = await shelf(t, revised);
+  const made = await create(
+    map({
+      name: "a",
+      uid: "mine",
+      creationTimestamp: "2000-01-01T00:00:00Z",
+      generation: 9,
+      deletionTimestamp: "2000-01-01T00:00:00Z",
+      deletionGracePeriodSeconds: 5,
+      selfLink: "/me",
+    }),
+  );
+  const { managedFields, ...metadata } = made.metadata;
+  assert.match(metadata.uid!, /^[0-9a-f]{8}-[0-9a-f]{4}-4/);
+  assert.deepEqual(
+    { ...metadata, uid: "" },
+    { name: "a", namespace: "default", uid: "", resourceVersion: metadata.resourceVersion, generation: 1, creationTimestamp: timestamp(new Date(shelfNow)) },
+  );
+  assert.equal(managedFields?.[0]?.manager, "tester");
+  assert.deepEqual(await get("a"), made);
+});
+
+const refusals: [name: string, sent: Sent, kind: Strategy, code: number, message: RegExp][] = [
+  ["with a version", map({ name: "a", resourceVersion: "5" }), configMap, 400, /resourceVersion should not be set/],
+  ["without a name", map({}), configMap, 422, /metadata\.name: Required value: name or generateName is required/],
+  ["with a bad name", map({ name: "A" }), configMap, 422, /metadata\.name: Invalid value: "A"/],
+  ["of another namespace", map({ name: "a", namespace: "other" }), configMap, 400, /namespace of the provided object does not match/],
+  ["with a bare finalizer", map({ name: "a", finalizers: ["bare"] }), configMap, 422, /finalizers\[0\].*neither a standard finalizer name/],
+];
+for (const [name, sent, kind, code, message] of refusals) {
+  test(`a new object ${name} is refused and not stored`, async (t) => {
+    const { create, writes } = await shelf(t, kind);
+    await assert.rejects(create(sent), refusal(code, message));
+    assert.equal(writes(), 0);
+  });
+}
+
+test("an object of the cluster drops a namespace it names", async (t) => {
+  const { create } = await shelf(t, namespace);
+  assert.equal((await create({ metadata: { name: "n", namespace: "other" } })).metadata.namespace, undefined);
+});
+
+test("a name is taken once", async (t) => {
+  const { create, get } = await shelf(t, configMap);
+  const first = await create(map());
+  await assert.rejects(create(map()), refusal(409, /^configmaps "a" already exists$/));
+  assert.deepEqual(await get("a"), first);
+});
+
+test("of many who want one name exactly one gets it", async (t) => {
+  const { create } = await shelf(t, configMap);
+  const outcomes = await Promise.allSettled(Array.from({ length: 20 }, () => create(map())));
+  assert.equal(outcomes.filter(({ status }) => status === "fulfilled").length, 1);
+});
+
+test("a name is made from a prefix, and made anew when it is taken", async (t) => {
+  const tried: string[] = [];
+  const { create, store } = await shelf(t, configMap, {
+    beforeWrite: async ({ key }, count) => {
+      tried.push(key);
+      // Somebody else is faster, twice.
+      if (count === 1 || count === 3) await store.write({ key, value: Buffer.from("{}"), expect: "absent" });
+    },
+  });
+  const { metadata } = await create(map({ generateName: "a-" }));
+  assert.match(metadata.name!, /^a-[b-z2-9]{5}$/);
+  assert.equal(metadata.generateName, "a-");
+  assert.equal(metadata.managedFields?.length, 1);
+  assert.equal(new Set(tried).size, 3);
+  assert.ok(tried.at(-1)!.endsWith(metadata.name!));
+});
+
+test("when no made name is free, the client is told to try again", async (t) => {
+  const { create, store } = await shelf(t, configMap, {
+    beforeWrite: async ({ key, value }) => void (value!.length > 2 && (await store.write({ key, value: Buffer.from("{}"), expect: "any" }))),
+  });
+  await assert.rejects(
+    create(map({ generateName: "a-" })),
+    (error) => refusal(409, /not able to generate a unique name/)(error) && (error as { details: { retryAfterSeconds: number } }).details.retryAfterSeconds === 1,
+  );
+});
+
+test("a name given beside a prefix is the name", async (t) => {
+  const { create } = await shelf(t, configMap);
+  assert.equal((await create(map({ name: "a", generateName: "b-" }))).metadata.name, "a");
+});
+
+test("a dry run answers as if, and leaves nothing", async (t) => {
+  const { create, get, writes } = await shelf(t, revised);
+  const shown = await create(map(), { dryRun: true });
+  assert.ok(shown.metadata.uid);
+  assert.equal("resourceVersion" in shown.metadata, false);
+  assert.equal(writes(), 0);
+  assert.equal(await get("a"), undefined);
+  await create(map());
+  await assert.rejects(create(map(), { dryRun: true }), refusal(409));
+  assert.deepEqual(await causesOf(create(map({ name: "A" }), { dryRun: true })), ["Invalid metadata.name"]);
+});
+
+test("what a client says about a status is dropped where only the server knows", async (t) => {
+  const { create } = await shelf(t, namespace);
+  assert.deepEqual((await create({ metadata: { name: "n" }, status: { phase: "Terminating" } }))["status"], { phase: "Active" });
+});
+
+test("admission changes the object before it is looked at, and sees it whole after", async (t) => {
+  const seen: string[] = [];
+  const plugin: AdmissionPlugin = {
+    name: "Fill",
+    handles: ["CREATE"],
+    mutate: async ({ object, name, namespace: place }) => {
+      seen.push(`mutate ${place}/${name}`);
+      (object as unknown as ConfigMap).data = { filled: "in" };
+    },
+    validate: async ({ object, oldObject }) => {
+      seen.push(`validate ${(object as unknown as ConfigMap).data!["filled"]} ${(object as unknown as ConfigMap).metadata.uid !== undefined} ${oldObject}`);
+      return [];
+    },
+  };
+  const { create } = await shelf(t, configMap, { plugins: [plugin] });
+  assert.deepEqual((await create(map()))["data"], { filled: "in" });
+  assert.deepEqual(seen, ["mutate default/a", "validate in true undefined"]);
+});
+
+test("a refusal by admission leaves nothing", async (t) => {
+  const refuse: AdmissionPlugin = { name: "Refuse", handles: ["CREATE"], validate: async () => [{ type: "FieldValueForbidden", field: "data", detail: "no" }] };
+  const { create, writes } = await shelf(t, configMap, { plugins: [refuse] });
+  assert.deepEqual(await causesOf(create(map())), ["Forbidden data"]);
+  assert.equal(writes(), 0);
+});
+
+test("the kind's own rules and the schema's come in one answer", async (t) => {
+  const { create } = await shelf(t, configMap);
+  assert.deepEqual(await causesOf(create({ metadata: { name: "A" }, data: { "bad key": "" } })), ["Invalid metadata.name", "Invalid data[bad key]"]);
+});
+
+test("events are stored for as long as the settings say", async (t) => {
+  const lives: (number | undefined)[] = [];
+  const { create } = await shelf(t, event, { beforeWrite: ({ ttlSeconds }) => void lives.push(ttlSeconds) });
+  await create({
+    metadata: { name: "a" },
+    eventTime: "2030-01-01T00:00:00.000000Z",
+    type: "Normal",
+    reason: "Tested",
+    action: "Test",
+    reportingController: "example.com/test",
+    reportingInstance: "test-1",
+    regarding: { namespace: "default" },
+  });
+  assert.deepEqual(lives, [3600]);
+});
+
+for (const media of ["json", "protobuf"] as const) {
+  test(`an object stored as ${media} reads back the same, by those who wrote it and by others`, async (t) => {
+    const { create, resource, store } = await shelf(t, configMap, { media });
+    const made = await create({
+      metadata: { name: "a", labels: { b: "c" }, annotations: { "example.com/u": "ü\u2028" } },
+      data: { ["__proto__"]: "own", toString: "1" },
+      binaryData: { b: "AAE=" },
+    });
+    const [entry] = (await store.read({ prefix: resource.prefix })).entries;
+    assert.equal(entry!.value[0] === 0x7b, media === "json");
+    const stranger = resource.reader({ ...entry!, value: Uint8Array.from(entry!.value) });
+    assert.deepEqual(JSON.parse(stranger.json.toString()), made);
+    assert.deepEqual(stranger.labels, { b: "c" });
+    assert.deepEqual(Object.keys(made["data"] as object), ["__proto__", "toString"]);
+  });
+}
