@@ -36,6 +36,8 @@ export function dialectFrom(words: Words): Dialect {
       storeHealthCheck: words.spelling.flag("store-servers").split("-", 1)[0]!,
       apiTitle: words.Product,
       discoveryGroup: "apidiscovery.k8s.io",
+      clientExtensionPrefix: "x-kubernetes-",
+      clientMetaGroup: "meta.k8s.io",
     },
     data: {
       labelDomain,

@@ -23,7 +23,7 @@ const core = {
 };
 
 for (const dialect of Object.values(dialects)) {
-  const resource = new Resource(event, { dialect, store: openMemory(), storePrefix: "/registry", media: "protobuf" });
+  const resource = new Resource(event, { dialect, store: await openMemory({}), storePrefix: "/registry", media: "protobuf" });
   const forms: [name: string, value: Uint8Array][] = [
     ["JSON", Buffer.from(encodeJson(CoreEvent, core as never))],
     ["binary", encodeEnvelope(core, protobufCodec(CoreEvent).encode(core as never), dialect.wire.protobufMagic)],

@@ -42,7 +42,7 @@ for (const dialect of ["orch", "kubernetes"] as const satisfies readonly Dialect
       await good(["create", "configmap", "greeting", "--from-literal=text=hello"]);
       await good(["label", "configmap", "greeting", "tier=front"]);
       assert.match(await good(["get", "configmaps"]), /^NAME.*\n(.*\n)?greeting /);
-      if (dialect === "kubernetes") assert.match(await good(["get", "cm", "greeting", "--no-headers"]), /^greeting +1 +\d+s\n$/);
+      assert.match(await good(["get", "cm", "greeting", "--no-headers"]), /^greeting +1 +\d+s\n$/);
       assert.match(await good(["get", "cm", "greeting", "-o", "wide", "--show-labels"]), /tier=front/);
       assert.match(await good(["get", "cm", "greeting", "-o", "yaml"]), /^apiVersion: v1\ndata:\n {2}text: hello\nkind: ConfigMap\n/);
       const read = JSON.parse(await good(["get", "cm", "greeting", "-o", "json"])) as { kind: string; data: unknown; metadata: { namespace: string } };
@@ -246,38 +246,35 @@ for (const dialect of ["orch", "kubernetes"] as const satisfies readonly Dialect
       assert.equal(await good(["delete", "-f", join(server.folder, "a.yaml")]), 'configmap "a" deleted\nconfigmap "b" deleted\n');
     });
 
-    // kubectl looks kinds up in the published schemas by an extension that carries the product's name.
-    if (dialect === "kubernetes") {
-      test("a dry run changes nothing", async () => {
-        const { good, run } = await home();
-        assert.equal(await good(["apply", "--dry-run=server", "-f", "-"], configMap("ghost", { a: "1" })), "configmap/ghost created (server dry run)\n");
-        assert.equal((await run(["get", "cm", "ghost"])).code, 1);
-      });
+    test("a dry run changes nothing", async () => {
+      const { good, run } = await home();
+      assert.equal(await good(["apply", "--dry-run=server", "-f", "-"], configMap("ghost", { a: "1" })), "configmap/ghost created (server dry run)\n");
+      assert.equal((await run(["get", "cm", "ghost"])).code, 1);
+    });
 
-      test("diff shows what apply would change", async () => {
-        const { good, run } = await home();
-        await good(["apply", "-f", "-"], configMap("c", { a: "1" }));
-        assert.equal((await run(["diff", "-f", "-"], configMap("c", { a: "1" }))).code, 0);
-        const changed = await run(["diff", "-f", "-"], configMap("c", { a: "2" }));
-        assert.equal(changed.code, 1);
-        assert.match(changed.stdout, /^- {2}a: "1"$[^]*^\+ {2}a: "2"$/m);
-        assert.equal(await valueOf(good, "cm/c", "{.data.a}"), "1");
-      });
+    test("diff shows what apply would change", async () => {
+      const { good, run } = await home();
+      await good(["apply", "-f", "-"], configMap("c", { a: "1" }));
+      assert.equal((await run(["diff", "-f", "-"], configMap("c", { a: "1" }))).code, 0);
+      const changed = await run(["diff", "-f", "-"], configMap("c", { a: "2" }));
+      assert.equal(changed.code, 1);
+      assert.match(changed.stdout, /^- {2}a: "1"$[^]*^\+ {2}a: "2"$/m);
+      assert.equal(await valueOf(good, "cm/c", "{.data.a}"), "1");
+    });
 
-      test("explain tells of kinds and fields", async () => {
-        const { good } = await home();
-        assert.match(await good(["explain", "configmap"]), /^KIND: +ConfigMap\nVERSION: +v1\n[^]*^ {3}binaryData\t<map\[string\]string>$/m);
-        assert.match(await good(["explain", "pod.spec.containers.image"]), /^FIELD: +image <string>$/m);
-        assert.match(await good(["explain", "pod", "--recursive"]), /^ {9}livenessProbe\t<Object>$/m);
-      });
+    test("explain tells of kinds and fields", async () => {
+      const { good } = await home();
+      assert.match(await good(["explain", "configmap"]), /^KIND: +ConfigMap\nVERSION: +v1\n[^]*^ {3}binaryData\t<map\[string\]string>$/m);
+      assert.match(await good(["explain", "pod.spec.containers.image"]), /^FIELD: +image <string>$/m);
+      assert.match(await good(["explain", "pod", "--recursive"]), /^ {9}livenessProbe\t<Object>$/m);
+    });
 
-      test("create checks a file against the published schema", async () => {
-        const { run } = await home();
-        const { code, stderr } = await run(["create", "-f", "-"], `${configMap("c", {})}dada: {}\n`);
-        assert.equal(code, 1);
-        assert.match(stderr, /unknown field "dada"/);
-      });
-    }
+    test("create checks a file against the published schema", async () => {
+      const { run } = await home();
+      const { code, stderr } = await run(["create", "-f", "-"], `${configMap("c", {})}dada: {}\n`);
+      assert.equal(code, 1);
+      assert.match(stderr, /unknown field "dada"/);
+    });
   });
 }
 

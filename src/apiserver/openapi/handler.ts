@@ -16,6 +16,7 @@ interface Made {
 const binaryTypes = ["application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"];
 
 export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
+  const forClients: Dialect = { ...dialect, wire: { ...dialect.wire, extensionPrefix: dialect.wire.clientExtensionPrefix } };
   const made = new Map<string, Made>();
   const once = (id: string, make: () => Buffer): Made => {
     let known = made.get(id);
@@ -33,7 +34,7 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
       if (binaryTypes.some((type) => accept.includes(type))) {
         return cached(
           call,
-          once("v2 binary", () => binaryDocument(openApiV2(catalog(), dialect))),
+          once("v2 binary", () => binaryDocument(openApiV2(catalog(), forClients))),
           binaryTypes[1]!,
         );
       }

@@ -11,7 +11,7 @@ export type Form = "object" | "Table" | "PartialObjectMetadata" | "PartialObject
 export interface Choice {
   readonly media: Media;
   readonly form: Form;
-  /** The meta group's version the form was asked in. */
+  /** The group and version the form was asked in, and is answered in. */
   readonly formVersion: string;
   readonly pretty: boolean;
 }
@@ -48,8 +48,9 @@ export function negotiate(call: Call, query: Query, dialect: Dialect, offer: Off
     if (as === undefined && g === undefined && v === undefined) return { media: found, form: "object", formVersion: "", pretty: pretty || pretties === "1" };
     const form = offer.forms.find((item) => item === as && item !== "object");
     if (form === "Table" && found === "protobuf") throw notAcceptable("tables are not available in this media type");
-    if (!form || g !== groupName(dialect, { group: "meta", branded: true }) || (v !== "v1" && v !== "v1beta1")) continue;
-    return { media: found, form, formVersion: v, pretty: pretty || pretties === "1" };
+    const ours = g === groupName(dialect, { group: "meta", branded: true }) || g === dialect.wire.clientMetaGroup;
+    if (!form || !ours || (v !== "v1" && v !== "v1beta1")) continue;
+    return { media: found, form, formVersion: `${g}/${v}`, pretty: pretty || pretties === "1" };
   }
   const error = notAcceptable(`only the following media types are accepted: ${media.map((item) => contentType(item, dialect)).join(", ")}`);
   throw understood ? error : new ApiError(error.code, error.reason, error.message, {});

@@ -1,6 +1,4 @@
 // Server-side printing: rows of cells that a client shows without knowing the kind.
-import type { Dialect } from "#dialect";
-import { apiVersionOf } from "#dialect";
 import type { ApiObject, Column, Strategy } from "#registry";
 
 export type IncludeObject = "None" | "Metadata" | "Object";
