@@ -1,0 +1,234 @@
+// What the node, its pods and their containers use: looked at when asked, and not more often than every few seconds.
+import { readFile, stat } from "node:fs/promises";
+import type { Pod } from "#api";
+import type { Clock } from "#base";
+import type { ContainerRuntime } from "#cri";
+import { nameOf, namespaceOf, uidOf } from "../pod.ts";
+import type { MountedVolume, PodRegistry } from "../seams.ts";
+import { type CgroupUsage, type InterfaceUsage, cgroupUsage, networkUsage } from "./cgroup-usage.ts";
+import type { CgroupTree } from "./cgroup-tree.ts";
+import { type DiskUsage, diskUsage } from "./disk-usage.ts";
+import { type Filesystem, type Machine, filesystemOf } from "./machine.ts";
+
+export interface CpuFigures {
+  readonly nanoseconds: number;
+  /** Billionths of a core since the look before; undefined at the first. */
+  readonly nanoCores: number | undefined;
+}
+
+export interface ContainerFigures {
+  readonly name: string;
+  readonly id: string;
+  readonly startedAt: number;
+  readonly cpu: CpuFigures;
+  readonly workingSetBytes: number;
+  readonly rootfs: DiskUsage;
+  readonly logs: DiskUsage;
+}
+
+export interface VolumeFigures {
+  readonly name: string;
+  readonly used: DiskUsage;
+  readonly filesystem: Filesystem;
+  /** Whether it counts as the pod's local storage. */
+  readonly isLocal: boolean;
+}
+
+export interface PodFigures {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly startedAt: number;
+  readonly group: string;
+  readonly cpu: CpuFigures;
+  readonly usage: CgroupUsage | undefined;
+  readonly network: readonly InterfaceUsage[];
+  readonly containers: readonly ContainerFigures[];
+  readonly volumes: readonly VolumeFigures[];
+}
+
+export interface NodeFigures {
+  readonly at: number;
+  readonly startedAt: number;
+  readonly cpu: CpuFigures;
+  readonly memory: {
+    readonly availableBytes: number;
+    readonly usageBytes: number;
+    readonly workingSetBytes: number;
+    readonly rssBytes: number;
+    readonly pageFaults: number;
+    readonly majorPageFaults: number;
+  };
+  readonly network: readonly InterfaceUsage[];
+  readonly disk: Filesystem;
+  readonly images: { readonly filesystem: Filesystem; readonly used: DiskUsage };
+  readonly processes: number;
+  readonly podsGroup: { readonly startedAt: number; readonly cpu: CpuFigures; readonly usage: CgroupUsage } | undefined;
+  readonly pods: readonly PodFigures[];
+}
+
+export interface StatsOptions {
+  readonly clock: Clock;
+  readonly runtime: ContainerRuntime;
+  readonly registry: PodRegistry;
+  readonly tree: CgroupTree;
+  readonly machine: Machine;
+  readonly rootDirectory: string;
+  readonly podsGroup: string;
+  readonly groupOf: (pod: Pod) => string;
+  readonly volumesOf: (podUid: string) => ReadonlyMap<string, MountedVolume>;
+  /** How long figures of volumes are good; zero leaves them out. */
+  readonly volumeMilliseconds: number;
+}
+
+export interface Stats {
+  look(): Promise<NodeFigures>;
+}
+
+const goodForMilliseconds = 2000;
+const tickNanoseconds = 10_000_000;
+
+export function stats(options: StatsOptions): Stats {
+  const { clock, runtime, registry, tree } = options;
+  const startedAt = clock.now();
+  let last: NodeFigures | undefined;
+  let looking: Promise<NodeFigures> | undefined;
+  let samples = new Map<string, { readonly at: number; readonly nanoseconds: number }>();
+  let fresh = new Map<string, { readonly at: number; readonly nanoseconds: number }>();
+  let volumeFigures = new Map<string, { readonly at: number; readonly used: DiskUsage }>();
+
+  return {
+    look: async () => {
+      if (last && clock.now() - last.at < goodForMilliseconds) return last;
+      looking ??= collect().finally(() => (looking = undefined));
+      return await looking;
+    },
+  };
+
+  async function collect(): Promise<NodeFigures> {
+    fresh = new Map();
+    const containerStats = new Map((await runtime.listContainerStats()).map((one) => [one.attributes?.id ?? "", one]));
+    const disk = await filesystemOf(options.rootDirectory);
+    const keptVolumes: typeof volumeFigures = new Map();
+    const pods: PodFigures[] = [];
+    for (const pod of registry.pods()) {
+      const figures = await ofPod(pod, containerStats, keptVolumes);
+      if (figures) pods.push(figures);
+    }
+    const usage = await cgroupUsage(tree, options.podsGroup);
+    const memory = fields(await readFile("/proc/meminfo", "utf8"));
+    const faults = fields(await readFile("/proc/vmstat", "utf8").catch(() => ""));
+    const processes = Number(/\/(\d+) /.exec(await readFile("/proc/loadavg", "utf8"))?.[1] ?? 0);
+    const kilobytes = (key: string): number => (memory.get(key) ?? 0) * 1024;
+    last = {
+      at: clock.now(),
+      startedAt,
+      cpu: cpu("node", nodeNanoseconds(await readFile("/proc/stat", "utf8"))),
+      memory: {
+        availableBytes: kilobytes("MemAvailable"),
+        usageBytes: kilobytes("MemTotal") - kilobytes("MemFree"),
+        workingSetBytes: kilobytes("MemTotal") - kilobytes("MemAvailable"),
+        rssBytes: kilobytes("AnonPages"),
+        pageFaults: faults.get("pgfault") ?? 0,
+        majorPageFaults: faults.get("pgmajfault") ?? 0,
+      },
+      network: await networkUsage("self"),
+      disk,
+      images: await ofImages(disk),
+      processes,
+      podsGroup: usage && { startedAt, cpu: cpu(options.podsGroup, usage.cpuNanoseconds), usage },
+      pods,
+    };
+    samples = fresh;
+    volumeFigures = keptVolumes;
+    return last;
+  }
+
+  function cpu(key: string, nanoseconds: number): CpuFigures {
+    const at = clock.now();
+    const before = samples.get(key);
+    fresh.set(key, { at, nanoseconds });
+    const nanoCores = before && at > before.at && nanoseconds >= before.nanoseconds ? Math.round(((nanoseconds - before.nanoseconds) * 1000) / (at - before.at)) : undefined;
+    return { nanoseconds, nanoCores };
+  }
+
+  type Told = Awaited<ReturnType<ContainerRuntime["listContainerStats"]>>[number];
+
+  async function ofPod(pod: Pod, told: ReadonlyMap<string, Told>, kept: typeof volumeFigures): Promise<PodFigures | undefined> {
+    const uid = uidOf(pod);
+    const running = registry.containers(uid).filter(({ state }) => state === "running");
+    const group = options.groupOf(pod);
+    const usage = await cgroupUsage(tree, group);
+    if (running.length === 0 && !usage) return undefined;
+    const containers: ContainerFigures[] = [];
+    for (const { id, name, logPath } of running) {
+      const figures = told.get(id);
+      if (!figures) continue;
+      const log = await stat(logPath).catch(() => undefined);
+      const status = [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.ephemeralContainerStatuses ?? [])].find(
+        (one) => one.name === name,
+      );
+      containers.push({
+        id,
+        name,
+        startedAt: Date.parse(status?.state?.running?.startedAt ?? "") || clock.now(),
+        cpu: cpu(id, Number(figures.cpu?.usageCoreNanoSeconds?.value ?? 0)),
+        workingSetBytes: Number(figures.memory?.workingSetBytes?.value ?? 0),
+        rootfs: { bytes: Number(figures.writableLayer?.usedBytes?.value ?? 0), inodes: Number(figures.writableLayer?.inodesUsed?.value ?? 0) },
+        logs: { bytes: log ? log.blocks * 512 : 0, inodes: log ? 1 : 0 },
+      });
+    }
+    const [pid] = pod.spec.hostNetwork ? [] : await tree.processes(group);
+    return {
+      name: nameOf(pod),
+      namespace: namespaceOf(pod),
+      uid,
+      group,
+      startedAt: Date.parse(pod.status?.startTime ?? "") || clock.now(),
+      cpu: cpu(group, usage?.cpuNanoseconds ?? containers.reduce((sum, one) => sum + one.cpu.nanoseconds, 0)),
+      usage,
+      network: pid === undefined ? [] : await networkUsage(pid),
+      containers,
+      volumes: options.volumeMilliseconds > 0 ? await ofVolumes(pod, kept) : [],
+    };
+  }
+
+  async function ofVolumes(pod: Pod, kept: typeof volumeFigures): Promise<VolumeFigures[]> {
+    const figures: VolumeFigures[] = [];
+    for (const [name, { hostPath }] of options.volumesOf(uidOf(pod))) {
+      const volume = pod.spec.volumes?.find((one) => one.name === name);
+      // Paths of the host may be anything, and large.
+      if (!volume || volume.hostPath) continue;
+      const filesystem = await filesystemOf(hostPath).catch(() => undefined);
+      if (!filesystem) continue;
+      const old = volumeFigures.get(hostPath);
+      const found = old && clock.now() - old.at < options.volumeMilliseconds ? old : { at: clock.now(), used: await diskUsage(hostPath) };
+      kept.set(hostPath, found);
+      figures.push({ name, used: found.used, filesystem, isLocal: Boolean(volume.emptyDir && !volume.emptyDir.medium) || Boolean(volume.configMap) });
+    }
+    return figures;
+  }
+
+  async function ofImages(fallback: Filesystem): Promise<NodeFigures["images"]> {
+    const [info] = await runtime.imageFsInfo().catch(() => []);
+    const mountpoint = info?.fsId?.mountpoint;
+    return {
+      filesystem: mountpoint ? await filesystemOf(mountpoint).catch(() => fallback) : fallback,
+      used: { bytes: Number(info?.usedBytes?.value ?? 0), inodes: Number(info?.inodesUsed?.value ?? 0) },
+    };
+  }
+}
+
+const fields = (text: string): Map<string, number> =>
+  new Map(
+    text.split("\n").flatMap((line) => {
+      const found = /^([^\s:]+):?\s+(\d+)/.exec(line);
+      return found ? [[found[1]!, Number(found[2])] as const] : [];
+    }),
+  );
+
+/** User, nice, system, and interrupts; not idle, not waiting. */
+function nodeNanoseconds(text: string): number {
+  const n = (/^cpu\s+(.*)$/m.exec(text)?.[1] ?? "").split(/\s+/).map(Number);
+  return ((n[0] ?? 0) + (n[1] ?? 0) + (n[2] ?? 0) + (n[5] ?? 0) + (n[6] ?? 0)) * tickNanoseconds;
+}

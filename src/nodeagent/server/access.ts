@@ -1,0 +1,142 @@
+// Who asks the agent's server, and whether they may: credentials by certificate or by the API server's word, rights by the API server's word.
+import { LRUCache } from "lru-cache";
+import {
+  type Authenticator,
+  BadCredential,
+  type Identity,
+  type TokenMethod,
+  type User,
+  authenticatorOf,
+  bearerToken,
+  bearerTokens,
+  clientCertificateVerifier,
+  clientCertificates,
+  trustBundleFile,
+} from "#authn";
+import type { Clock, Log } from "#base";
+import type { ApiClient } from "#client";
+import { apiVersionOf } from "#dialect";
+import { type Call, type Reply, header, headerList } from "#http";
+import { text } from "./replies.ts";
+
+export interface AccessOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly nodeName: string;
+  /** Needed for the API server's word. */
+  readonly client: ApiClient | undefined;
+  readonly anonymous: boolean;
+  /** Empty for none. */
+  readonly clientCaFile: string;
+  readonly tokenReviews: boolean;
+  readonly tokenReviewTtl: number;
+  readonly authorization: "AlwaysAllow" | "Webhook";
+  readonly allowedTtl: number;
+  readonly deniedTtl: number;
+}
+
+export interface Access {
+  /** Undefined when the call may go on; otherwise the answer. */
+  refuse(call: Call): Promise<Reply | undefined>;
+  stop(): void;
+}
+
+const keptAnswers = 4096;
+const trustCheckMilliseconds = 60_000;
+const verbs: Readonly<Record<string, string>> = { GET: "get", POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" };
+
+export function access(options: AccessOptions): Access {
+  const { clock, log } = options;
+  const methods: Authenticator[] = [];
+  let stop = (): void => undefined;
+  if (options.clientCaFile) {
+    const trust = trustBundleFile(options.clientCaFile);
+    stop = trust.follow(clock, trustCheckMilliseconds, (change) => {
+      if ("error" in change) log.error("the client authorities cannot be read again; the old ones stay", { error: (change.error as Error).message });
+    });
+    methods.push(clientCertificates(clientCertificateVerifier({ trust, clock })));
+  }
+  if (options.tokenReviews && options.client) methods.push(bearerTokens([tokenReviews(options.client, options)], []));
+  const authenticator = authenticatorOf(methods, { anonymous: options.anonymous });
+  const allowed = options.authorization === "AlwaysAllow" ? () => Promise.resolve(true) : accessReviews(options);
+  return {
+    stop: () => stop(),
+    refuse: async (call) => {
+      let identity: Identity | undefined;
+      try {
+        identity = await authenticator.authenticate({
+          bearerToken: bearerToken(header(call.headers, "authorization")),
+          headers: (name) => headerList(call.headers, name),
+          headerNames: () => Object.keys(call.headers),
+          certificates: call.peer.certificates(),
+        });
+      } catch (error) {
+        if (!(error instanceof BadCredential)) log.error("a request could not be authenticated", { error: (error as Error).message });
+      }
+      if (!identity) return text(401, "Unauthorized");
+      const attributes = { verb: verbs[call.method] ?? "", subresource: subresourceOf(call.path) };
+      try {
+        if (await allowed(identity.user, attributes)) return undefined;
+      } catch (error) {
+        const message = `Authorization error (user=${identity.user.name}, verb=${attributes.verb}, resource=nodes, subresource=${attributes.subresource})`;
+        log.error("a request could not be authorized", { user: identity.user.name, error: (error as Error).message });
+        return text(500, message);
+      }
+      return text(403, `Forbidden (user=${identity.user.name}, verb=${attributes.verb}, resource=nodes, subresource=${attributes.subresource})`);
+    },
+  };
+}
+
+function subresourceOf(path: string): string {
+  const isBelow = (prefix: string): boolean => path === prefix || path.startsWith(`${prefix}/`);
+  return isBelow("/stats") ? "stats" : isBelow("/metrics") ? "metrics" : isBelow("/logs") ? "log" : "proxy";
+}
+
+interface Reviewed {
+  readonly until: number;
+}
+
+/** Asks the API server about tokens, and remembers its answers. */
+function tokenReviews(client: ApiClient, { clock, tokenReviewTtl }: Pick<AccessOptions, "clock" | "tokenReviewTtl">): TokenMethod {
+  const kept = new LRUCache<string, Reviewed & { readonly identity: Identity | undefined }>({ max: keptAnswers });
+  const apiVersion = apiVersionOf(client.dialect, { group: "authentication", branded: true, version: "v1" });
+  return {
+    identify: async (token) => {
+      const known = kept.get(token);
+      if (known && clock.now() < known.until) return known.identity;
+      const review = { kind: "TokenReview", apiVersion, metadata: {}, spec: { token } };
+      const { status } = (await client.request("POST", `/apis/${apiVersion}/tokenreviews`, review)) as {
+        status?: { authenticated?: boolean; user?: { username?: string; uid?: string; groups?: string[]; extra?: Record<string, string[]> } };
+      };
+      const user = status?.authenticated ? status.user : undefined;
+      const identity = user && { user: { name: user.username ?? "", ...(user.uid && { uid: user.uid }), groups: user.groups ?? [], ...(user.extra && { extra: user.extra }) } };
+      if (tokenReviewTtl > 0) kept.set(token, { identity, until: clock.now() + tokenReviewTtl });
+      return identity;
+    },
+  };
+}
+
+function accessReviews({ client, clock, nodeName, allowedTtl, deniedTtl }: AccessOptions): (user: User, attributes: { verb: string; subresource: string }) => Promise<boolean> {
+  if (!client) throw new Error("authorization by the API server needs an API server: use authorization mode AlwaysAllow or give a client configuration");
+  const kept = new LRUCache<string, Reviewed & { readonly allowed: boolean }>({ max: keptAnswers });
+  const apiVersion = apiVersionOf(client.dialect, { group: "authorization", branded: true, version: "v1" });
+  return async (user, { verb, subresource }) => {
+    const spec = {
+      resourceAttributes: { ...(verb && { verb }), version: "v1", resource: "nodes", subresource, name: nodeName },
+      user: user.name,
+      groups: user.groups,
+      ...(user.extra && { extra: user.extra }),
+      ...(user.uid && { uid: user.uid }),
+    };
+    const key = JSON.stringify(spec);
+    const known = kept.get(key);
+    if (known && clock.now() < known.until) return known.allowed;
+    const review = { kind: "SubjectAccessReview", apiVersion, metadata: {}, spec };
+    const { status } = (await client.request("POST", `/apis/${apiVersion}/subjectaccessreviews`, review)) as { status?: { allowed?: boolean; denied?: boolean } };
+    const allowed = status?.allowed === true && status.denied !== true;
+    const ttl = allowed ? allowedTtl : deniedTtl;
+    // Long questions are not remembered: they would fill memory, and nobody honest asks them twice.
+    if (ttl > 0 && key.length < 10_000) kept.set(key, { allowed, until: clock.now() + ttl });
+    return allowed;
+  };
+}

@@ -1,0 +1,118 @@
+// `/containerLogs/{namespace}/{pod}/{container}`: which log is meant, what is asked of it, and why it cannot be had.
+import type { ContainerStatus, Pod } from "#api";
+import { type Clock, millisOfTime } from "#base";
+import type { ContainerRuntime } from "#cri";
+import type { Query, Reply, Sink } from "#http";
+import { everyContainerOf, nameOf, uidOf } from "../pod.ts";
+import type { PodRegistry } from "../seams.ts";
+import { type LogQuery, readLog } from "./cri-log.ts";
+import { text } from "./replies.ts";
+import type { Request } from "./routes.ts";
+
+export interface ContainerLogsOptions {
+  readonly clock: Clock;
+  readonly registry: PodRegistry;
+  readonly runtime: ContainerRuntime;
+}
+
+const largestBacklog = 256 * 1024;
+
+export function containerLogs({ clock, registry, runtime }: ContainerLogsOptions): (request: Request) => Promise<Reply> {
+  return async ({ call, query, parts: { namespace = "", pod: name = "", container = "" } }) => {
+    const asked = logQuery(query, clock.now());
+    if ("problem" in asked) return text(asked.problem === "decode" ? 400 : 422, `{"message": ${asked.problem === "decode" ? '"Unable to decode query."' : '"Invalid request."'}}`);
+    const pod = registry.byName(namespace, name);
+    if (!pod) return text(404, `pod ${JSON.stringify(name)} does not exist`);
+    if (!everyContainerOf(pod).some((one) => one.name === container)) return text(404, `container ${JSON.stringify(container)} not found in pod ${JSON.stringify(name)}`);
+    const which = containerWithLog(pod, container, isTrue(query, "previous"));
+    if ("problem" in which) return refusal(which.problem);
+    let path: string;
+    try {
+      const known = registry.containers(uidOf(pod)).find(({ id }) => id === which.id);
+      path = known?.logPath || (await runtime.containerStatus(which.id)).status.logPath;
+    } catch {
+      return refusal(`unable to retrieve container logs for ${which.id}`);
+    }
+    const isRunning = (): boolean => registry.containers(uidOf(pod)).some(({ id, state }) => id === which.id && (state === "running" || state === "created"));
+    const stream = async (sink: Sink): Promise<void> => {
+      const signal = AbortSignal.any([sink.closed, call.signal]);
+      const write = async (bytes: Uint8Array): Promise<void> => {
+        sink.write(bytes);
+        if (sink.backlogBytes > largestBacklog) await sink.drained();
+      };
+      try {
+        await readLog({ path, query: asked, clock, isRunning, write, signal });
+      } catch (error) {
+        sink.write(Buffer.from(`failed to try resolving symlinks in path ${JSON.stringify(path)}: ${(error as Error).message}\n`));
+      }
+    };
+    return { status: 200, headers: {}, body: { stream } };
+  };
+}
+
+/** A refusal after the log was asked for goes out as logs do: without a type. */
+const refusal = (message: string): Reply => ({
+  status: 400,
+  headers: {},
+  body: {
+    stream: (sink) => {
+      sink.write(Buffer.from(message));
+      return Promise.resolve();
+    },
+  },
+});
+
+function isTrue(query: Query, name: string): boolean {
+  const value = query.get(name);
+  return value !== undefined && value !== "0" && value.toLowerCase() !== "false";
+}
+
+function logQuery(query: Query, now: number): LogQuery | { readonly problem: "decode" | "invalid" } {
+  const numbers: Record<string, number> = {};
+  for (const name of ["tailLines", "limitBytes", "sinceSeconds"]) {
+    const value = query.get(name);
+    if (value === undefined) continue;
+    if (!/^[-+]?\d{1,18}$/.test(value)) return { problem: "decode" };
+    numbers[name] = Number(value);
+  }
+  const { tailLines, limitBytes, sinceSeconds } = numbers;
+  const given = query.get("sinceTime");
+  let sinceTime: number | undefined;
+  if (given !== undefined) {
+    if (!/^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[-+]\d\d:\d\d)$/.test(given)) return { problem: "decode" };
+    sinceTime = millisOfTime(given);
+  }
+  const isInvalid =
+    (tailLines !== undefined && tailLines < 0) || (limitBytes !== undefined && limitBytes < 1) || (sinceSeconds !== undefined && (sinceSeconds < 1 || sinceTime !== undefined));
+  if (isInvalid) return { problem: "invalid" };
+  const since = sinceSeconds === undefined ? sinceTime : now - sinceSeconds * 1000;
+  return {
+    follow: isTrue(query, "follow"),
+    timestamps: isTrue(query, "timestamps"),
+    ...(tailLines !== undefined && { tailLines }),
+    ...(limitBytes !== undefined && { limitBytes }),
+    ...(since !== undefined && { since }),
+  };
+}
+
+/** The id of the container whose log is meant: the one that runs, or the last that did. */
+function containerWithLog(pod: Pod, name: string, previous: boolean): { readonly id: string } | { readonly problem: string } {
+  const { status = {} } = pod;
+  const all: readonly ContainerStatus[] = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? []), ...(status.ephemeralContainerStatuses ?? [])];
+  const found = all.find((one) => one.name === name);
+  const place = `container ${JSON.stringify(name)} in pod ${JSON.stringify(nameOf(pod))}`;
+  if (!found) return { problem: `${place} is not available` };
+  const last = bare(found.lastState?.terminated?.containerID);
+  const { waiting, running, terminated } = found.state ?? {};
+  const idOr = (id: string | undefined, problem: string): { id: string } | { problem: string } => (id ? { id } : { problem });
+  if (previous) return idOr(last, `previous terminated ${place} not found`);
+  if (running) return idOr(bare(found.containerID), `${place} is waiting to start - no logs yet`);
+  if (terminated) return idOr(bare(terminated.containerID) || last, `${place} is terminated`);
+  if (found.lastState?.terminated) return idOr(last, `${place} is terminated`);
+  if (!waiting) return { problem: `${place} is waiting to start - no logs yet` };
+  const reasons: Readonly<Record<string, string>> = { ErrImagePull: "image can't be pulled", ImagePullBackOff: "trying and failing to pull image" };
+  return { problem: `${place} is waiting to start: ${reasons[waiting.reason ?? ""] ?? waiting.reason}` };
+}
+
+/** `containerd://id` without the runtime's name. */
+const bare = (id: string | undefined): string | undefined => id?.slice(id.indexOf("://") < 0 ? 0 : id.indexOf("://") + 3);

@@ -1,0 +1,139 @@
+import assert from "node:assert/strict";
+import { appendFile, mkdtemp, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { gunzipSync } from "node:zlib";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { silentLog, systemClock, virtualClock } from "#base";
+import type { ContainerRuntime } from "#cri";
+import type { PodRegistry } from "../seams.ts";
+import { readLog } from "./cri-log.ts";
+import { rotateLogs } from "./log-rotation.ts";
+
+const line = (text: string, tag = "F"): string => `2024-01-01T00:00:00Z stdout ${tag} ${text}\n`;
+
+async function following(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), "cri-log-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, "0.log");
+  await writeFile(path, line("one"));
+  let seen = "";
+  let runs = true;
+  let wake: () => void = () => undefined;
+  const stop = new AbortController();
+  const query = { follow: true, timestamps: false };
+  const write = (bytes: Uint8Array): Promise<void> => {
+    seen += Buffer.from(bytes).toString();
+    wake();
+    return Promise.resolve();
+  };
+  const done = readLog({ path, query, clock: systemClock, isRunning: () => runs, write, signal: stop.signal });
+  const until = async (text: string): Promise<void> => {
+    while (seen !== text) await new Promise<void>((resolve) => (wake = resolve));
+  };
+  return { path, done, until, end: () => (runs = false), stop: () => stop.abort(), seen: () => seen };
+}
+
+test("following shows lines as they come, whole ones only", async (t) => {
+  const { path, done, until, end, seen } = await following(t);
+  await until("one\n");
+  await appendFile(path, line("two").slice(0, -3));
+  await appendFile(path, "wo\n");
+  await until("one\ntwo\n");
+  end();
+  await appendFile(path, line("last"));
+  await done;
+  assert.equal(seen(), "one\ntwo\nlast\n");
+});
+
+test("following goes on in the next file when the log is rotated", async (t) => {
+  const { path, done, until, end } = await following(t);
+  await until("one\n");
+  await appendFile(path, line("two"));
+  await rename(path, `${path}.aside`);
+  await appendFile(`${path}.aside`, line("three"));
+  await writeFile(path, line("four"));
+  await until("one\ntwo\nthree\nfour\n");
+  end();
+  await done;
+});
+
+test("following ends when the reader goes away", async (t) => {
+  const { done, until, stop } = await following(t);
+  await until("one\n");
+  stop();
+  await done;
+});
+
+test("the last lines are found across many blocks", async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), "cri-log-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const path = join(folder, "0.log");
+  const lines = Array.from({ length: 5000 }, (_, i) => `${i} ${"x".repeat(i % 200)}`);
+  await writeFile(path, lines.map((text) => line(text)).join(""));
+  for (const tailLines of [1, 2, 1000, 4999, 5000, 6000]) {
+    let seen = "";
+    const write = (bytes: Uint8Array): Promise<void> => {
+      seen += Buffer.from(bytes).toString();
+      return Promise.resolve();
+    };
+    await readLog({ path, query: { follow: false, timestamps: false, tailLines }, clock: systemClock, isRunning: () => false, write, signal: new AbortController().signal });
+    assert.equal(
+      seen,
+      lines
+        .slice(-tailLines)
+        .map((text) => `${text}\n`)
+        .join(""),
+    );
+  }
+});
+
+async function rotating(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), "rotation-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const clock = virtualClock(Date.UTC(2024, 0, 1));
+  const path = join(folder, "0.log");
+  const reopened: string[] = [];
+  let refuses = false;
+  const runtime = {
+    reopenContainerLog: async (id: string) => {
+      if (refuses) throw new Error("no");
+      reopened.push(id);
+      await writeFile(path, "");
+    },
+  } as unknown as ContainerRuntime;
+  const registry = { pods: () => [{ metadata: { uid: "u" } }], containers: () => [{ name: "c", id: "id", state: "running", attempt: 0, logPath: path }] } as unknown as PodRegistry;
+  const rotate = (): Promise<void> => rotateLogs({ clock, log: silentLog, runtime, registry, largestBytes: 10, mostFiles: 3 });
+  return { folder, path, clock, rotate, reopened, refuse: () => (refuses = true) };
+}
+
+test("a log that grew too large is set aside, older ones are packed, the oldest go", async (t) => {
+  const { folder, path, clock, rotate, reopened } = await rotating(t);
+  for (const text of ["first file", "second one", "third file", "fourth one"]) {
+    await writeFile(path, text);
+    await rotate();
+    await clock.advance(1000);
+  }
+  assert.equal(reopened.length, 4);
+  assert.deepEqual((await readdir(folder)).toSorted(), ["0.log", "0.log.20240101-000002.gz", "0.log.20240101-000003"]);
+  assert.equal(gunzipSync(await readFile(join(folder, "0.log.20240101-000002.gz"))).toString(), "third file");
+  assert.equal(await readFile(join(folder, "0.log.20240101-000003"), "utf8"), "fourth one");
+});
+
+test("a small log is left alone, and one that cannot be reopened is put back", async (t) => {
+  const { folder, path, rotate, reopened, refuse } = await rotating(t);
+  await writeFile(path, "small");
+  await rotate();
+  assert.deepEqual(reopened, []);
+  await writeFile(path, "large enough");
+  refuse();
+  await rotate();
+  assert.deepEqual(await readdir(folder), ["0.log"]);
+  assert.equal(await readFile(path, "utf8"), "large enough");
+});
+
+test("a log whose name is gone is begun anew", async (t) => {
+  const { rotate, reopened } = await rotating(t);
+  await rotate();
+  assert.deepEqual(reopened, ["id"]);
+});

@@ -1,0 +1,200 @@
+// Reads the log files that the runtime writes: `<time> <stdout|stderr> <F|P> <text>`, one line each; P marks a line that goes on.
+import { watch } from "node:fs";
+import { type FileHandle, open, stat } from "node:fs/promises";
+import { basename, dirname } from "node:path";
+import type { Clock } from "#base";
+
+export interface LogQuery {
+  readonly follow: boolean;
+  readonly tailLines?: number;
+  /** Lines from this moment on, in milliseconds. */
+  readonly since?: number;
+  readonly timestamps: boolean;
+  readonly limitBytes?: number;
+}
+
+export interface LogReading {
+  readonly path: string;
+  readonly query: LogQuery;
+  readonly clock: Clock;
+  /** Whether more may be written. */
+  readonly isRunning: () => boolean | Promise<boolean>;
+  readonly write: (bytes: Uint8Array) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+const chunkBytes = 64 * 1024;
+const longestLine = 16 * 1024 * 1024;
+const lookMilliseconds = 1000;
+const newline = 10;
+const blank = 32;
+
+/** Writes what the query asks for. Following goes on from one file to the next when the log is rotated, and ends with the container. */
+export async function readLog({ path, query, clock, isRunning, write, signal }: LogReading): Promise<void> {
+  let file = await open(path, "r");
+  try {
+    const out = lineWriter(query, write);
+    let position = query.tailLines === undefined ? 0 : await tailStart(file, query.tailLines);
+    let rest: Uint8Array = new Uint8Array(0);
+    const drain = async (): Promise<boolean> => {
+      for (;;) {
+        const buffer = Buffer.allocUnsafe(chunkBytes);
+        const { bytesRead } = await file.read(buffer, 0, chunkBytes, position);
+        if (bytesRead === 0) return true;
+        position += bytesRead;
+        const data: Uint8Array = rest.length > 0 ? Buffer.concat([rest, buffer.subarray(0, bytesRead)]) : buffer.subarray(0, bytesRead);
+        let from = 0;
+        for (let at = data.indexOf(newline); at >= 0; at = data.indexOf(newline, from)) {
+          const isDone = out.line(data.subarray(from, at));
+          from = at + 1;
+          if (isDone) {
+            await out.flush();
+            return false;
+          }
+        }
+        rest = Uint8Array.from(data.subarray(from));
+        if (rest.length > longestLine) throw new Error(`a line of ${path} is longer than ${longestLine} bytes`);
+        await out.flush();
+        if (signal.aborted) return false;
+      }
+    };
+    if (!(await drain())) return;
+    if (!query.follow) {
+      if (rest.length > 0) out.line(rest);
+      await out.flush();
+      return;
+    }
+    const changes = changesOf(path, clock, signal);
+    try {
+      for (;;) {
+        const wasRunning = await isRunning();
+        if (!(await drain())) return;
+        const next = await rotatedTo(path, file);
+        if (next) {
+          await file.close();
+          file = next;
+          position = 0;
+          rest = new Uint8Array(0);
+          continue;
+        }
+        if (!wasRunning || signal.aborted) return;
+        await changes.wait();
+      }
+    } finally {
+      changes.stop();
+    }
+  } finally {
+    await file.close().catch(() => undefined);
+  }
+}
+
+/** The file that now bears the name, when it is another one. */
+async function rotatedTo(path: string, file: FileHandle): Promise<FileHandle | undefined> {
+  const named = await stat(path).catch(() => undefined);
+  if (!named || named.ino === (await file.stat()).ino) return undefined;
+  return await open(path, "r").catch(() => undefined);
+}
+
+/** Waits for a change of the file, but never long. */
+function changesOf(path: string, clock: Clock, signal: AbortSignal): { wait(): Promise<void>; stop(): void } {
+  let changed = false;
+  let wake: () => void = () => undefined;
+  const watcher = watch(dirname(path), (_, name) => {
+    if (name !== null && name !== basename(path)) return;
+    changed = true;
+    wake();
+  });
+  watcher.on("error", () => undefined);
+  return {
+    wait: async () => {
+      if (!changed) {
+        const early = new AbortController();
+        wake = () => early.abort();
+        await clock.sleep(lookMilliseconds, AbortSignal.any([signal, early.signal])).catch(() => undefined);
+      }
+      changed = false;
+    },
+    stop: () => watcher.close(),
+  };
+}
+
+/** Where the last lines begin. */
+async function tailStart(file: FileHandle, lines: number): Promise<number> {
+  const { size } = await file.stat();
+  if (lines === 0) return size;
+  let left = lines;
+  let end = size;
+  // The newline that ends the last line does not begin one.
+  let isLast = true;
+  while (end > 0) {
+    const from = Math.max(0, end - chunkBytes);
+    const buffer = Buffer.allocUnsafe(end - from);
+    await file.read(buffer, 0, end - from, from);
+    for (let at = buffer.lastIndexOf(newline); at >= 0; at = at === 0 ? -1 : buffer.lastIndexOf(newline, at - 1)) {
+      if (isLast && from + at === size - 1) {
+        isLast = false;
+        continue;
+      }
+      if (--left === 0) return from + at + 1;
+    }
+    end = from;
+  }
+  return 0;
+}
+
+interface LineWriter {
+  /** Takes a line without its newline; true when the limit is reached. */
+  line(bytes: Uint8Array): boolean;
+  flush(): Promise<void>;
+}
+
+function lineWriter(query: LogQuery, write: (bytes: Uint8Array) => Promise<void>): LineWriter {
+  let parts: Uint8Array[] = [];
+  let left = query.limitBytes ?? Infinity;
+  let isPast = query.since === undefined;
+  const put = (bytes: Uint8Array): void => {
+    const taken = bytes.length > left ? bytes.subarray(0, left) : bytes;
+    left -= taken.length;
+    if (taken.length > 0) parts.push(taken);
+  };
+  return {
+    line: (bytes) => {
+      const parsed = parseLine(bytes);
+      if (!parsed) return false;
+      if (!isPast) {
+        if (Date.parse(parsed.time) < query.since!) return false;
+        isPast = true;
+      }
+      if (query.timestamps) put(Buffer.from(`${fixedTime(parsed.time)} `));
+      put(parsed.text);
+      if (!parsed.isPartial) put(Uint8Array.of(newline));
+      return left <= 0;
+    },
+    flush: async () => {
+      if (parts.length === 0) return;
+      const all = Buffer.concat(parts);
+      parts = [];
+      await write(all);
+    },
+  };
+}
+
+/** A line that is not of the runtime's making is left out. */
+export function parseLine(line: Uint8Array): { time: string; stream: string; isPartial: boolean; text: Uint8Array } | undefined {
+  const first = line.indexOf(blank);
+  const second = first < 0 ? -1 : line.indexOf(blank, first + 1);
+  const third = second < 0 ? -1 : line.indexOf(blank, second + 1);
+  if (third < 0) return undefined;
+  const word = (from: number, to: number): string => Buffer.from(line.buffer, line.byteOffset + from, to - from).toString("latin1");
+  const stream = word(first + 1, second);
+  if (stream !== "stdout" && stream !== "stderr") return undefined;
+  const time = word(0, first);
+  if (Number.isNaN(Date.parse(time))) return undefined;
+  return { time, stream, isPartial: word(second + 1, third).split(":", 1)[0] === "P", text: line.subarray(third + 1) };
+}
+
+/** Nine digits of the second, always. */
+function fixedTime(time: string): string {
+  const found = /^([^.Z+]+?)(?:\.(\d+))?(Z|[-+]\d\d:\d\d)$/.exec(time);
+  return found ? `${found[1]}.${(found[2] ?? "").padEnd(9, "0")}${found[3]}` : time;
+}

@@ -1,0 +1,66 @@
+// `/debug/`: the log's verbosity, and profiles of the running process.
+import { Session } from "node:inspector/promises";
+import { getHeapSnapshot } from "node:v8";
+import type { Clock } from "#base";
+import type { Reply, Sink } from "#http";
+import { plainError, text } from "./replies.ts";
+import type { Answer } from "./routes.ts";
+
+const plain = { "content-type": "text/plain", "x-content-type-options": "nosniff" };
+const largestNumber = 100;
+const longestProfileSeconds = 300;
+
+export function verbosityFlag(setVerbosity: (level: number) => void): Answer {
+  return async ({ call }) => {
+    if (call.method !== "PUT") return text(406, "unsupported http method\n", plain);
+    const given = Buffer.from(await call.body(largestNumber)).toString();
+    if (!/^\d{1,10}$/.test(given)) return text(400, `strconv.ParseUint: parsing ${JSON.stringify(given)}: invalid syntax\n`, plain);
+    setVerbosity(Number(given));
+    return text(200, `successfully set klog.logging.verbosity to ${given}\n`, plain);
+  };
+}
+
+/** Profiles in the formats that the engine's own tools open: `profile` (processor) and `heap`. */
+export function profiles(clock: Clock): Answer {
+  return async ({ call, query, parts: { name = "" } }): Promise<Reply> => {
+    switch (name) {
+      case "cmdline":
+        return text(200, process.argv.join("\0"));
+      case "symbol":
+        return text(200, "num_symbols: 1\n");
+      case "profile": {
+        const seconds = Math.min(longestProfileSeconds, Number(query.get("seconds") ?? 30) || 30);
+        return attachment("agent.cpuprofile", await processorProfile(clock, seconds, call.signal));
+      }
+      case "heap":
+        return { status: 200, headers: fileHeaders("agent.heapsnapshot"), body: { stream: heapSnapshot } };
+      default:
+        return plainError(404, "Unknown profile");
+    }
+  };
+}
+
+const fileHeaders = (name: string): Record<string, string> => ({ "content-type": "application/octet-stream", "content-disposition": `attachment; filename="${name}"` });
+const attachment = (name: string, body: string): Reply => ({ status: 200, headers: fileHeaders(name), body: Buffer.from(body) });
+
+async function processorProfile(clock: Clock, seconds: number, signal: AbortSignal): Promise<string> {
+  const session = new Session();
+  session.connect();
+  try {
+    await session.post("Profiler.enable");
+    await session.post("Profiler.start");
+    await clock.sleep(seconds * 1000, signal).catch(() => undefined);
+    const { profile } = await session.post("Profiler.stop");
+    return JSON.stringify(profile);
+  } finally {
+    session.disconnect();
+  }
+}
+
+async function heapSnapshot(sink: Sink): Promise<void> {
+  for await (const chunk of getHeapSnapshot()) {
+    sink.write(Buffer.from(chunk as Uint8Array));
+    await sink.drained();
+    if (sink.closed.aborted) return;
+  }
+}

@@ -1,0 +1,82 @@
+// Keeps container logs small: a log that grew too large is set aside, the runtime begins a new one, and old ones are packed and counted.
+import { createReadStream, createWriteStream } from "node:fs";
+import { readdir, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import type { Clock, Log } from "#base";
+import type { ContainerRuntime } from "#cri";
+import type { PodRegistry } from "../seams.ts";
+import { uidOf } from "../pod.ts";
+
+export interface LogRotationOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly runtime: ContainerRuntime;
+  readonly registry: PodRegistry;
+  /** Negative is no limit. */
+  readonly largestBytes: number;
+  readonly mostFiles: number;
+}
+
+const periodMilliseconds = 10_000;
+
+/** Goes round until the signal is aborted. */
+export async function logRotation(options: LogRotationOptions, signal: AbortSignal): Promise<void> {
+  if (options.largestBytes < 0) return;
+  while (!signal.aborted) {
+    await options.clock.sleep(periodMilliseconds, signal).catch(() => undefined);
+    if (!signal.aborted) await rotateLogs(options);
+  }
+}
+
+/** Looks at every running container once. */
+export async function rotateLogs({ registry, runtime, clock, log, largestBytes, mostFiles }: LogRotationOptions): Promise<void> {
+  for (const pod of registry.pods()) {
+    for (const { id, state, logPath } of registry.containers(uidOf(pod))) {
+      if (state !== "running" || logPath === "") continue;
+      try {
+        const found = await stat(logPath).catch(() => undefined);
+        if (!found) {
+          // Nobody writes to a name that is gone: a rotation was cut short between setting aside and beginning anew.
+          await runtime.reopenContainerLog(id);
+        } else if (found.size >= largestBytes) await rotate(logPath, id);
+      } catch (error) {
+        log.error("a container's log could not be rotated", { container: id, path: logPath, error: (error as Error).message });
+      }
+    }
+  }
+
+  async function rotate(path: string, id: string): Promise<void> {
+    const [folder, name] = [dirname(path), basename(path)];
+    await tidy(folder, name);
+    const aside = join(folder, `${name}.${stampOf(clock.now())}`);
+    await rename(path, aside);
+    try {
+      await runtime.reopenContainerLog(id);
+    } catch (error) {
+      await rename(aside, path);
+      throw error;
+    }
+  }
+
+  /** Makes room for one more: removes the oldest of what was set aside, and packs the rest. */
+  async function tidy(folder: string, name: string): Promise<void> {
+    const ours = (await readdir(folder)).filter((one) => one.startsWith(`${name}.`));
+    for (const one of ours.filter((file) => file.endsWith(".tmp"))) await rm(join(folder, one), { force: true });
+    const aside = ours.filter((one) => !one.endsWith(".tmp")).toSorted();
+    const tooMany = aside.splice(0, Math.max(0, aside.length - (mostFiles - 2)));
+    for (const one of tooMany) await rm(join(folder, one), { force: true });
+    for (const one of aside) if (!one.endsWith(".gz")) await pack(join(folder, one));
+  }
+}
+
+async function pack(path: string): Promise<void> {
+  const draft = `${path}.tmp`;
+  await pipeline(createReadStream(path), createGzip(), createWriteStream(draft));
+  await rename(draft, `${path}.gz`);
+  await rm(path);
+}
+
+/** `20240102-030405`. */
+const stampOf = (now: number): string => new Date(now).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-");

@@ -1,0 +1,150 @@
+// Reaching into pods: exec, attach, port-forward, run and checkpoint.
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import type { Pod } from "#api";
+import type { Clock } from "#base";
+import type { ContainerRuntime } from "#cri";
+import { GrpcError, type Query, type Reply, parseQuery } from "#http";
+import { everyContainerOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
+import type { PodRegistry } from "../seams.ts";
+import { json, text } from "./replies.ts";
+import type { Answer, Request } from "./routes.ts";
+import { type TunnelLimits, tunnel } from "./streaming.ts";
+
+export interface PodAccessOptions {
+  readonly clock: Clock;
+  readonly registry: PodRegistry;
+  readonly runtime: ContainerRuntime;
+  readonly limits: TunnelLimits;
+  /** Where checkpoints are put. */
+  readonly checkpointFolder: string;
+}
+
+export interface PodAccess {
+  readonly exec: Answer;
+  readonly attach: Answer;
+  readonly portForward: Answer;
+  readonly run: Answer;
+  readonly checkpoint: Answer;
+}
+
+const largestForm = 64 * 1024;
+
+export function podAccess({ clock, registry, runtime, limits, checkpointFolder }: PodAccessOptions): PodAccess {
+  const podOf = ({ parts: { namespace = "", pod = "" } }: Request): Pod | undefined => registry.byName(namespace, pod);
+  const runningId = (pod: Pod, name: string): string | undefined => registry.containers(uidOf(pod)).find((one) => one.name === name && one.state === "running")?.id;
+  const noPod = text(404, "pod does not exist");
+  return {
+    exec: async (request) => {
+      const streams = streamsOf(request.query);
+      if (!streams) return text(400, "you must specify at least 1 of stdin, stdout, stderr");
+      const pod = podOf(request);
+      if (!pod) return noPod;
+      const { container = "" } = request.parts;
+      const id = runningId(pod, container);
+      if (!id) return text(500, `container not found (${JSON.stringify(container)})`);
+      if (!request.call.upgradable) return tunnel(request.call, "", limits);
+      return await streamed(() => runtime.exec({ containerId: id, cmd: [...request.query.all("command")], ...streams }, request.call.signal), request);
+    },
+    attach: async (request) => {
+      const streams = streamsOf(request.query);
+      if (!streams) return text(400, "you must specify at least 1 of stdin, stdout, stderr");
+      const pod = podOf(request);
+      if (!pod) return noPod;
+      const { container = "" } = request.parts;
+      const id = runningId(pod, container);
+      if (!id) return text(500, `container ${container} not found in pod ${nameOf(pod)}_${namespaceOf(pod)}`);
+      if (!request.call.upgradable) return tunnel(request.call, "", limits);
+      // A terminal is the container's own matter: whether it has one was decided when it was made.
+      const tty = everyContainerOf(pod).find((one) => one.name === container)?.tty === true;
+      return await streamed(() => runtime.attach({ containerId: id, ...streams, tty }, request.call.signal), request);
+    },
+    portForward: async (request) => {
+      const ports = portsOf(request);
+      if ("problem" in ports) return text(400, ports.problem);
+      const pod = podOf(request);
+      if (!pod) return noPod;
+      const sandboxId = registry.sandboxId(uidOf(pod));
+      if (!sandboxId) return text(500, `pod not found (${JSON.stringify(`${nameOf(pod)}_${namespaceOf(pod)}`)})`);
+      if (!request.call.upgradable) return tunnel(request.call, "", limits);
+      return await streamed(() => runtime.portForward(sandboxId, ports.ports, request.call.signal), request);
+    },
+    run: async (request) => {
+      const pod = podOf(request);
+      if (!pod) return noPod;
+      const { container = "" } = request.parts;
+      const command = await commandOf(request);
+      const id = runningId(pod, container);
+      if (!id) return text(500, `container not found (${JSON.stringify(container)})`);
+      try {
+        const { stdout, stderr, exitCode } = await runtime.execSync(id, command.split(" "), 0, request.call.signal);
+        if (exitCode !== 0) return text(500, `command '${command}' exited with ${exitCode}: ${Buffer.from(stderr).toString()}`);
+        return { status: 200, headers: { "content-type": "application/json" }, body: Buffer.concat([stdout, stderr]) };
+      } catch (error) {
+        return text(500, rpcWords(error));
+      }
+    },
+    checkpoint: async ({ call, query, parts: { namespace = "", pod: name = "", container = "" } }) => {
+      const pod = registry.byName(namespace, name);
+      if (!pod) return noPod;
+      if (!everyContainerOf(pod).some((one) => one.name === container)) return text(404, `container ${container} does not exist`);
+      const given = query.get("timeout");
+      if (given !== undefined && !/^\d{1,9}$/.test(given)) return text(404, "cannot parse value of timeout parameter");
+      const place = `${namespace}/${name}/${container}`;
+      const id = runningId(pod, container);
+      if (!id) return text(500, `checkpointing of ${place} failed (container is not running)`);
+      const file = join(checkpointFolder, `checkpoint-${name}_${namespace}-${container}-${new Date(clock.now()).toISOString().replace(/\.\d+Z$/, "Z")}.tar`);
+      try {
+        await mkdir(checkpointFolder, { recursive: true, mode: 0o700 });
+        await runtime.checkpointContainer(id, file, Number(given ?? 0), call.signal);
+        return json(JSON.stringify({ items: [file] }));
+      } catch (error) {
+        return text(500, `checkpointing of ${place} failed (${rpcWords(error)})`);
+      }
+    },
+  };
+
+  async function streamed(ask: () => Promise<string>, { call }: Request): Promise<Reply> {
+    try {
+      return tunnel(call, await ask(), limits);
+    } catch (error) {
+      return text(500, rpcWords(error));
+    }
+  }
+}
+
+const isOn = (query: Query, name: string): boolean => query.get(name) === "1";
+
+/** What is asked to be connected; undefined when it is nothing. With a terminal there is no error stream of its own. */
+function streamsOf(query: Query): { stdin: boolean; stdout: boolean; stderr: boolean; tty: boolean } | undefined {
+  const [stdin, stdout, tty] = [isOn(query, "input"), isOn(query, "output"), isOn(query, "tty")];
+  const stderr = isOn(query, "error") && !tty;
+  return stdin || stdout || stderr ? { stdin, stdout, stderr, tty } : undefined;
+}
+
+/** Ports belong to the request only where it is a WebSocket; elsewhere each stream names its own. */
+function portsOf({ call, query }: Request): { readonly ports: number[] } | { readonly problem: string } {
+  const upgrade = call.headers["upgrade"];
+  if (!call.upgradable || typeof upgrade !== "string" || upgrade.toLowerCase() !== "websocket") return { ports: [] };
+  const given = query.all("port").flatMap((value) => value.split(","));
+  if (given.length === 0) return { problem: `query parameter "port" is required` };
+  const wrong = given.find((value) => !/^\d{1,5}$/.test(value) || Number(value) < 1 || Number(value) > 65_535);
+  if (wrong !== undefined) return { problem: `query parameter "port" cannot be parsed: ${JSON.stringify(wrong)} is no port` };
+  return { ports: given.map(Number) };
+}
+
+async function commandOf({ call, query }: Request): Promise<string> {
+  const inQuery = query.get("cmd");
+  if (inQuery !== undefined || !String(call.headers["content-type"] ?? "").startsWith("application/x-www-form-urlencoded")) return inQuery ?? "";
+  return parseQuery(Buffer.from(await call.body(largestForm)).toString()).get("cmd") ?? "";
+}
+
+const codeNames = (code: string): string =>
+  code
+    .toLowerCase()
+    .split("_")
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join("");
+
+/** The runtime's error as its other clients print it. */
+const rpcWords = (error: unknown): string => (error instanceof GrpcError ? `rpc error: code = ${codeNames(error.code)} desc = ${error.detail}` : (error as Error).message);

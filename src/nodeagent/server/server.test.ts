@@ -1,0 +1,280 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import type { Pod } from "#api";
+import { createMetrics, silentLog, virtualClock } from "#base";
+import { dialects } from "#dialect";
+import { fakeRuntime } from "#cri";
+import { inject } from "#http";
+import { readMachine } from "../resources/machine.ts";
+import type { ContainerHandle, PodRegistry } from "../seams.ts";
+import { agentRoutes, handler, type ServerParts } from "./server.ts";
+
+const running = { name: "main", state: { running: { startedAt: "2024-01-01T00:00:00Z" } }, containerID: "fake://id-main" };
+const podNamed = (name: string, containerStatuses: object[] = [running], spec: object = {}): Pod =>
+  ({
+    kind: "Pod",
+    apiVersion: "v1",
+    metadata: { name, namespace: "t1", uid: `uid-${name}` },
+    spec: { containers: [{ name: "main" }, { name: "other" }], ...spec },
+    status: { phase: "Running", containerStatuses },
+  }) as unknown as Pod;
+
+async function setUp(t: TestContext, changes: { pods?: Pod[]; containers?: ContainerHandle[]; switches?: Partial<ServerParts["switches"]>; port?: "secure" | "readonly" } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), "server-"));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const clock = virtualClock(Date.UTC(2024, 0, 1, 12));
+  const runtime = fakeRuntime({ clock });
+  const pods = changes.pods ?? [podNamed("logger")];
+  const registry: PodRegistry = {
+    pods: () => pods,
+    byName: (namespace, name) => pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
+    byUid: (uid) => pods.find(({ metadata }) => metadata.uid === uid),
+    sandboxId: () => "sandbox",
+    containers: () => changes.containers ?? [{ name: "main", id: "id-main", state: "running", attempt: 0, logPath: join(folder, "0.log") }],
+    runningPods: () => Promise.resolve(pods),
+    lastRelistAt: () => relistAt,
+  };
+  let relistAt = clock.now();
+  const verbosity: number[] = [];
+  const machine = await readMachine();
+  const parts: ServerParts = {
+    dialect: dialects.orch,
+    clock,
+    log: silentLog,
+    nodeName: "n1",
+    registry,
+    runtime,
+    metrics: createMetrics(),
+    probeMetrics: createMetrics(),
+    stats: {
+      look: () =>
+        Promise.resolve({
+          at: clock.now(),
+          startedAt: 0,
+          cpu: { nanoseconds: 5e9, nanoCores: 7 },
+          memory: { availableBytes: 1, usageBytes: 2, workingSetBytes: 3, rssBytes: 4, pageFaults: 5, majorPageFaults: 6 },
+          network: [],
+          disk: { capacityBytes: 100, availableBytes: 40, inodes: 10, inodesFree: 4 },
+          images: { filesystem: { capacityBytes: 100, availableBytes: 40, inodes: 10, inodesFree: 4 }, used: { bytes: 7, inodes: 1 } },
+          processes: 3,
+          podsGroup: undefined,
+          pods: [
+            {
+              name: "logger",
+              namespace: "t1",
+              uid: "uid-logger",
+              startedAt: 0,
+              group: "/pods/x",
+              cpu: { nanoseconds: 2e9, nanoCores: undefined },
+              usage: undefined,
+              network: [],
+              containers: [
+                {
+                  name: "main",
+                  id: "id-main",
+                  startedAt: 1000,
+                  cpu: { nanoseconds: 1e9, nanoCores: 8 },
+                  workingSetBytes: 9,
+                  rootfs: { bytes: 10, inodes: 2 },
+                  logs: { bytes: 20, inodes: 1 },
+                },
+              ],
+              volumes: [{ name: "v", used: { bytes: 30, inodes: 3 }, filesystem: { capacityBytes: 100, availableBytes: 40, inodes: 10, inodesFree: 4 }, isLocal: true }],
+            },
+          ],
+        }),
+    },
+    machine,
+    podsGroup: "/pods",
+    configuration: () => ({ port: 10250 }),
+    setVerbosity: (level) => void verbosity.push(level),
+    switches: { debugging: true, systemLogs: true, profiling: true, verbosityFlag: true, checkpoints: false, ...changes.switches },
+    hostLogFolder: join(folder, "log"),
+    checkpointFolder: join(folder, "checkpoints"),
+    streamIdleMilliseconds: 0,
+  };
+  const handle = handler(agentRoutes(parts, changes.port ?? "secure"), undefined, silentLog);
+  const ask = async (method: string, path: string, body?: string, headers: Record<string, string> = {}) => {
+    const answer = await inject(handle, { method, path, headers, ...(body !== undefined && { body }) });
+    const text = Buffer.concat(await Array.fromAsync(answer.chunks)).toString();
+    return { status: answer.status, headers: answer.headers, body: text };
+  };
+  return { folder, clock, runtime, ask, parts, verbosity, stall: () => (relistAt = 0) };
+}
+
+const notFound = "404 page not found\n";
+const noPage = "404: Page Not Found";
+const disabled = "Debug endpoints are disabled.\n";
+const answers: [port: "secure" | "readonly", method: string, path: string, status: number, body: string | RegExp, allow?: string][] = [
+  ["secure", "GET", "/", 404, notFound],
+  ["secure", "GET", "/healthz", 200, "ok"],
+  ["secure", "POST", "/healthz", 200, "ok"],
+  ["secure", "GET", "/healthz/", 404, notFound],
+  ["secure", "GET", "/healthz/syncloop", 200, "ok"],
+  ["secure", "GET", "/healthz/nope", 404, notFound],
+  ["secure", "GET", "/pods", 200, /^\{"kind":"PodList","apiVersion":"v1","metadata":\{\},"items":\[\{"metadata":\{"name":"logger"/],
+  ["secure", "GET", "/pods/", 200, /^\{"kind":"PodList"/],
+  ["secure", "GET", "/pods/x", 404, noPage],
+  ["secure", "PUT", "/pods", 405, "405: Method Not Allowed", "GET"],
+  ["secure", "GET", "//pods", 301, '<a href="/pods">Moved Permanently</a>.\n\n'],
+  ["secure", "GET", "/runningpods", 301, '<a href="/runningpods/">Moved Permanently</a>.\n\n'],
+  ["secure", "GET", "/runningpods/", 200, /^\{"kind":"PodList"/],
+  ["secure", "GET", "/stats", 301, /stats\//],
+  ["secure", "GET", "/stats/", 404, noPage],
+  ["secure", "PATCH", "/stats/summary", 405, "405: Method Not Allowed", "GET, POST"],
+  ["secure", "GET", "/metrics/", 404, notFound],
+  ["secure", "GET", "/configz", 200, '{"nodeagentconfig":{"port":10250}}'],
+  ["secure", "GET", "/configz/", 404, notFound],
+  ["secure", "GET", "/logs", 301, /logs\//],
+  ["secure", "GET", "/logs/", 200, '<pre>\n<a href="a.log">a.log</a>\n<a href="pods/">pods/</a>\n</pre>\n'],
+  ["secure", "GET", "/logs/a.log", 200, "host line\n"],
+  ["secure", "GET", "/logs/pods", 301, /pods\//],
+  ["secure", "GET", "/logs/nope", 404, notFound],
+  ["secure", "GET", "/logs/%2e%2e/0.log", 404, notFound],
+  ["secure", "GET", "/containerLogs", 404, noPage],
+  ["secure", "GET", "/containerLogs/t1/logger", 404, noPage],
+  ["secure", "POST", "/containerLogs/t1/logger/main", 405, "405: Method Not Allowed", "GET"],
+  ["secure", "GET", "/exec", 404, noPage],
+  ["secure", "GET", "/exec/t1/logger/main", 400, "you must specify at least 1 of stdin, stdout, stderr"],
+  ["secure", "GET", "/exec/t1/logger/main?command=ls&output=1", 500, "Upgrade request required\n"],
+  ["secure", "POST", "/exec/t1/logger/nope?command=ls&output=1", 500, 'container not found ("nope")'],
+  ["secure", "POST", "/exec/t1/nope/main?command=ls&output=1", 404, "pod does not exist"],
+  ["secure", "POST", "/attach/t1/logger/nope?output=1", 500, "container nope not found in pod logger_t1"],
+  ["secure", "POST", "/attach/t1/logger/main?output=1", 500, "Upgrade request required\n"],
+  ["secure", "POST", "/portForward/t1/logger", 500, "Upgrade request required\n"],
+  ["secure", "POST", "/portForward/t1/nope", 404, "pod does not exist"],
+  ["secure", "GET", "/run/t1/logger/main?cmd=ls", 405, "405: Method Not Allowed", "POST"],
+  ["secure", "POST", "/run/t1/nope/main?cmd=ls", 404, "pod does not exist"],
+  ["secure", "POST", "/run/t1/logger/nope?cmd=ls", 500, 'container not found ("nope")'],
+  ["secure", "POST", "/checkpoint/t1/logger/main", 404, notFound],
+  ["secure", "GET", "/debug", 404, notFound],
+  ["secure", "GET", "/debug/pprof", 301, /pprof\//],
+  ["secure", "GET", "/debug/pprof/", 404, noPage],
+  ["secure", "GET", "/debug/pprof/nope", 404, "Unknown profile\n"],
+  ["secure", "GET", "/debug/pprof/symbol", 200, "num_symbols: 1\n"],
+  ["secure", "GET", "/debug/flags/v", 406, "unsupported http method\n"],
+  ["readonly", "GET", "/pods", 200, /^\{"kind":"PodList"/],
+  ["readonly", "GET", "/configz", 404, notFound],
+  ["readonly", "GET", "/containerLogs", 301, /containerLogs\//],
+  ["readonly", "GET", "/containerLogs/t1/logger/main", 405, disabled],
+  ["readonly", "POST", "/exec/t1/logger/main", 405, disabled],
+  ["readonly", "GET", "/logs/", 405, disabled],
+  ["readonly", "GET", "/debug/flags/v", 404, notFound],
+];
+for (const [port, method, path, status, body, allow] of answers) {
+  test(`${port} port: ${method} ${path} is answered ${status}`, async (t) => {
+    const { ask, folder } = await setUp(t, { port });
+    await mkdir(join(folder, "log", "pods"), { recursive: true });
+    await writeFile(join(folder, "log", "a.log"), "host line\n");
+    const answer = await ask(method, path);
+    assert.equal(answer.status, status);
+    if (typeof body === "string") assert.equal(answer.body, body);
+    else assert.match(answer.body, body);
+    assert.equal(answer.headers["allow"], allow);
+    const isBare = body === notFound || body === disabled || body === "ok";
+    assert.equal(
+      answer.headers["x-content-type-options"] === "nosniff",
+      isBare || ["Upgrade request required\n", "Unknown profile\n", "unsupported http method\n"].includes(String(body)),
+    );
+  });
+}
+
+test("switches take handlers away", async (t) => {
+  const off = await setUp(t, { switches: { debugging: false } });
+  assert.deepEqual(
+    [(await off.ask("GET", "/configz")).status, (await off.ask("GET", "/containerLogs/t1/logger/main")).body, (await off.ask("GET", "/pods")).status],
+    [404, disabled, 200],
+  );
+  const some = await setUp(t, { switches: { systemLogs: false, profiling: false, verbosityFlag: false } });
+  assert.deepEqual(
+    [(await some.ask("GET", "/logs/")).status, (await some.ask("GET", "/debug/pprof/symbol")).status, (await some.ask("PUT", "/debug/flags/v", "3")).status],
+    [404, 404, 404],
+  );
+});
+
+test("the verbosity can be set", async (t) => {
+  const { ask, verbosity } = await setUp(t);
+  assert.equal((await ask("PUT", "/debug/flags/v", "3")).body, "successfully set klog.logging.verbosity to 3\n");
+  assert.deepEqual(verbosity, [3]);
+  const bad = await ask("PUT", "/debug/flags/v", "x");
+  assert.deepEqual([bad.status, bad.body], [400, 'strconv.ParseUint: parsing "x": invalid syntax\n']);
+});
+
+test("health fails when the runtime was not looked at for long", async (t) => {
+  const { ask, stall } = await setUp(t);
+  stall();
+  assert.deepEqual([(await ask("GET", "/healthz")).status, (await ask("GET", "/healthz/syncloop")).status, (await ask("GET", "/healthz/ping")).status], [500, 500, 200]);
+});
+
+test("figures are told as a summary and as metrics", async (t) => {
+  const { ask } = await setUp(t);
+  const whole = JSON.parse((await ask("GET", "/stats/summary")).body) as { node: Record<string, object>; pods: Record<string, object>[] };
+  assert.deepEqual(whole.node["fs"], { time: "2024-01-01T12:00:00Z", availableBytes: 40, capacityBytes: 100, usedBytes: 60, inodesFree: 4, inodes: 10, inodesUsed: 6 });
+  assert.deepEqual(Object.keys(whole.pods[0]!), ["podRef", "startTime", "containers", "cpu", "memory", "volume", "ephemeral-storage", "process_stats"]);
+  assert.equal((whole.pods[0]!["ephemeral-storage"] as { usedBytes: number }).usedBytes, 60);
+  const few = JSON.parse((await ask("GET", "/stats/summary?only_cpu_and_memory=true")).body) as { node: object; pods: object[] };
+  assert.deepEqual(Object.keys(few.pods[0]!), ["podRef", "startTime", "containers", "cpu", "memory"]);
+  const resource = (await ask("GET", "/metrics/resource")).body;
+  assert.match(resource, /^container_cpu_usage_seconds_total\{container="main",namespace="t1",pod="logger"\} 1 1704110400000$/m);
+  assert.match(resource, /^# TYPE pod_memory_working_set_bytes gauge$/m);
+  assert.match(
+    (await ask("GET", "/metrics/cadvisor")).body,
+    /^container_memory_working_set_bytes\{container="main",id="\/pods\/x\/id-main",image="",name="id-main",namespace="t1",pod="logger"\} 9 /m,
+  );
+});
+
+const logText = [
+  "2024-01-01T00:00:01.000000001Z stderr F err-line",
+  "2024-01-01T00:00:02Z stdout F line-1",
+  "2024-01-01T00:00:03.5Z stdout P par",
+  "2024-01-01T00:00:03.6Z stdout F tial",
+  "nonsense",
+  "2024-01-01T11:59:58Z stdout F line-3",
+  "",
+].join("\n");
+const all = "err-line\nline-1\npartial\nline-3\n";
+const waiting = (reason: string): Pod => podNamed("logger", [{ name: "main", state: { waiting: { reason } } }]);
+const logs: [query: string, status: number, body: string, pod?: Pod][] = [
+  ["", 200, all],
+  ["?tailLines=1", 200, "line-3\n"],
+  ["?tailLines=0", 200, ""],
+  ["?tailLines=100", 200, all],
+  ["?tailLines=-1", 422, '{"message": "Invalid request."}'],
+  ["?tailLines=abc", 400, '{"message": "Unable to decode query."}'],
+  ["?tailLines=", 400, '{"message": "Unable to decode query."}'],
+  ["?limitBytes=10", 200, "err-line\nl"],
+  ["?limitBytes=0", 422, '{"message": "Invalid request."}'],
+  ["?sinceSeconds=5", 200, "line-3\n"],
+  ["?sinceSeconds=0", 422, '{"message": "Invalid request."}'],
+  ["?sinceTime=2024-01-01T00:00:02Z", 200, "line-1\npartial\nline-3\n"],
+  ["?sinceTime=2099-01-01T00:00:00Z", 200, ""],
+  ["?sinceTime=yesterday", 400, '{"message": "Unable to decode query."}'],
+  ["?sinceTime=2020-01-01T00:00:00Z&sinceSeconds=5", 422, '{"message": "Invalid request."}'],
+  ["?timestamps=x&limitBytes=40", 200, "2024-01-01T00:00:01.000000001Z err-line\n"],
+  ["?timestamps=true&tailLines=1", 200, "2024-01-01T11:59:58.000000000Z line-3\n"],
+  ["?timestamps=0&tailLines=1", 200, "line-3\n"],
+  ["?previous=true", 400, 'previous terminated container "main" in pod "logger" not found'],
+  ["", 400, 'container "main" in pod "logger" is waiting to start: PodInitializing', waiting("PodInitializing")],
+  ["", 400, `container "main" in pod "logger" is waiting to start: image can't be pulled`, waiting("ErrImagePull")],
+  ["", 400, 'container "main" in pod "logger" is not available', podNamed("logger", [])],
+  ["", 200, all, podNamed("logger", [{ name: "main", state: { waiting: { reason: "CrashLoopBackOff" } }, lastState: { terminated: { containerID: "fake://id-main" } } }])],
+  ["?previous=1", 200, all, podNamed("logger", [{ ...running, lastState: { terminated: { containerID: "fake://id-main" } } }])],
+];
+for (const [query, status, body, pod] of logs) {
+  test(`a log asked for with ${query || "nothing"} is answered ${status} ${JSON.stringify(body.slice(0, 60))}`, async (t) => {
+    const { ask, folder } = await setUp(t, pod ? { pods: [pod] } : {});
+    await writeFile(join(folder, "0.log"), logText);
+    const answer = await ask("GET", `/containerLogs/t1/logger/main${query}`);
+    assert.deepEqual([answer.status, answer.body], [status, body]);
+    assert.equal(answer.headers["content-type"], status === 422 || body.includes("decode") ? "text/plain; charset=utf-8" : undefined);
+  });
+}
+
+test("logs of what is not there", async (t) => {
+  const { ask } = await setUp(t);
+  assert.equal((await ask("GET", "/containerLogs/t1/nope/main")).body, 'pod "nope" does not exist');
+  assert.equal((await ask("GET", "/containerLogs/t1/logger/nope")).body, 'container "nope" not found in pod "logger"');
+});

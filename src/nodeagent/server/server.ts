@@ -1,0 +1,199 @@
+// The agent's servers: the secure port for everybody who may, the read-only port for reads, the health port for the machine itself.
+import type { TlsOptions } from "node:tls";
+import { type Pod as PodType, Pod, inDialect } from "#api";
+import type { Clock, Log, Metrics } from "#base";
+import type { ContainerRuntime } from "#cri";
+import type { Dialect } from "#dialect";
+import { type Call, type Listener, type PlainListener, type Reply, listen, listenPlain } from "#http";
+import { encodeJson } from "#schema";
+import type { Machine } from "../resources/machine.ts";
+import type { Stats } from "../resources/stats.ts";
+import type { PodRegistry } from "../seams.ts";
+import type { Access } from "./access.ts";
+import { containerLogs } from "./container-logs.ts";
+import { profiles, verbosityFlag } from "./debug.ts";
+import { cadvisorText, resourceText } from "./figures-text.ts";
+import { hostLogs } from "./host-logs.ts";
+import { podAccess } from "./pod-access.ts";
+import { exposition, json, plainError, text } from "./replies.ts";
+import { type Answer, type Route, router } from "./routes.ts";
+import type { ServingCertificate } from "./serving-certificate.ts";
+import { summary } from "./summary.ts";
+
+export interface ServerParts {
+  readonly dialect: Dialect;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly nodeName: string;
+  readonly registry: PodRegistry;
+  readonly runtime: ContainerRuntime;
+  readonly metrics: Metrics;
+  /** Metrics of the probes alone. */
+  readonly probeMetrics: Metrics;
+  readonly stats: Stats;
+  readonly machine: Machine;
+  readonly podsGroup: string;
+  /** The settled configuration as JSON. */
+  readonly configuration: () => unknown;
+  readonly setVerbosity: (level: number) => void;
+  readonly switches: {
+    readonly debugging: boolean;
+    readonly systemLogs: boolean;
+    readonly profiling: boolean;
+    readonly verbosityFlag: boolean;
+    readonly checkpoints: boolean;
+  };
+  readonly hostLogFolder: string;
+  readonly checkpointFolder: string;
+  readonly streamIdleMilliseconds: number;
+}
+
+const longestStreamMilliseconds = 4 * 3_600_000;
+/** Twice the longest time between two looks at the runtime, and some. */
+const stalledMilliseconds = 180_000;
+
+const healthRoutes = (checks: readonly string[], isStalled: () => boolean): Route[] => {
+  const answer =
+    (name: string): Answer =>
+    () =>
+      (name === "syncloop" || name === "") && isStalled() ? plainError(500, "sync loop took longer than expected") : text(200, "ok", { "x-content-type-options": "nosniff" });
+  return [{ path: "/healthz", answer: answer("") }, ...checks.map((name) => ({ path: `/healthz/${name}`, answer: answer(name) }))];
+};
+
+/** All paths of the secure port, or of the read-only one. */
+export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Route[] {
+  const { dialect, clock, registry, runtime, metrics, stats, machine, switches } = parts;
+  const isStalled = (): boolean => clock.now() - registry.lastRelistAt() > stalledMilliseconds;
+  const isDebugging = port === "secure" && switches.debugging;
+  const podSchema = inDialect(dialect, Pod);
+  const podList = (pods: readonly PodType[]): Reply =>
+    json(
+      `{"kind":"PodList","apiVersion":"v1","metadata":{},"items":${pods.length === 0 ? "null" : `[${pods.map((pod) => itemText(encodeJson(podSchema, pod as never))).join(",")}]`}}\n`,
+    );
+  const list: Answer = () => podList(registry.pods());
+  const summarized: Answer = async ({ query }) =>
+    json(`${JSON.stringify(summary(parts.nodeName, machine, await stats.look(), query.get("only_cpu_and_memory") === "true"), null, 1)}\n`);
+  const reads: Route[] = [
+    ...healthRoutes(["ping", "log", "syncloop"], isStalled),
+    {
+      prefix: "/pods",
+      bare: true,
+      routes: [
+        { path: "", methods: ["GET"], answer: list },
+        { path: "/", methods: ["GET"], answer: list },
+      ],
+    },
+    { prefix: "/stats", bare: false, routes: [{ path: "/summary", methods: ["GET", "POST"], answer: summarized }] },
+    { path: "/metrics", answer: () => exposition(metrics.expose()) },
+    { path: "/metrics/cadvisor", answer: async () => exposition(cadvisorText(await stats.look(), machine, parts.podsGroup)) },
+    { path: "/metrics/resource", answer: async () => exposition(resourceText(await stats.look())) },
+    { path: "/metrics/probes", answer: () => exposition(parts.probeMetrics.expose()) },
+  ];
+  if (!isDebugging) {
+    const disabled: Answer = () => plainError(405, "Debug endpoints are disabled.");
+    return [
+      ...reads,
+      ...["/runningpods", "/containerLogs", "/run", "/exec", "/attach", "/portForward", "/logs", "/debug/pprof"].map((prefix): Route => ({ prefix, answer: disabled })),
+    ];
+  }
+  const limits = { idleMilliseconds: parts.streamIdleMilliseconds, wholeMilliseconds: longestStreamMilliseconds };
+  const reach = podAccess({ clock, registry, runtime, limits, checkpointFolder: parts.checkpointFolder });
+  const inContainer = (prefix: string, methods: readonly string[], answer: Answer): Route => ({
+    prefix,
+    bare: true,
+    routes: ["/{namespace}/{pod}/{container}", "/{namespace}/{pod}/{uid}/{container}"].map((path) => ({ path, methods, answer })),
+  });
+  return [
+    ...reads,
+    { prefix: "/runningpods", bare: false, routes: [{ path: "/", methods: ["GET"], answer: async () => podList(await registry.runningPods()) }] },
+    { prefix: "/containerLogs", bare: true, routes: [{ path: "/{namespace}/{pod}/{container}", methods: ["GET"], answer: containerLogs({ clock, registry, runtime }) }] },
+    inContainer("/run", ["POST"], reach.run),
+    inContainer("/exec", ["GET", "POST"], reach.exec),
+    inContainer("/attach", ["GET", "POST"], reach.attach),
+    {
+      prefix: "/portForward",
+      bare: true,
+      routes: ["/{namespace}/{pod}", "/{namespace}/{pod}/{uid}"].map((path) => ({ path, methods: ["GET", "POST"], answer: reach.portForward })),
+    },
+    ...(switches.checkpoints ? [{ prefix: "/checkpoint", bare: true, routes: [{ path: "/{namespace}/{pod}/{container}", methods: ["POST"], answer: reach.checkpoint }] }] : []),
+    { path: "/configz", answer: () => json(JSON.stringify({ [`${dialect.cli.agent}config`]: parts.configuration() })) },
+    { prefix: "/logs", bare: false, routes: switches.systemLogs ? [{ path: "/{rest*}", methods: ["GET"], answer: hostLogs(parts.hostLogFolder) }] : [] },
+    { prefix: "/debug/pprof", bare: false, routes: switches.profiling ? [{ path: "/{name}", methods: ["GET"], answer: profiles(clock) }] : [] },
+    ...(switches.verbosityFlag ? [{ path: "/debug/flags/v", answer: verbosityFlag(parts.setVerbosity) }] : []),
+  ];
+}
+
+/** Items of a list carry no kind of their own. */
+const itemText = (object: string): string => object.replace(/^\{"kind":"Pod","apiVersion":"v1",?/, "{");
+
+/** Answers calls by these routes; whoever asks for what exists is looked at first. */
+export function handler(routes: readonly Route[], access: Pick<Access, "refuse"> | undefined, log: Log): (call: Call) => Promise<Reply> {
+  const find = router(routes);
+  return async (call) => {
+    try {
+      const found = find(call);
+      if (!found.found) return found.reply;
+      return (await access?.refuse(call)) ?? (await found.answer());
+    } catch (error) {
+      log.error("a request failed", { path: call.path, error: (error as Error).message });
+      return plainError(500, (error as Error).message);
+    }
+  };
+}
+
+export interface Ports {
+  readonly address: string;
+  /** Zero or undefined is none. */
+  readonly secure: number | undefined;
+  readonly readOnly: number;
+  readonly healthAddress: string;
+  readonly health: number;
+}
+
+export interface RunningServers {
+  /** The ports as bound, where zero was not meant as none. */
+  readonly securePort: number | undefined;
+  close(): Promise<void>;
+}
+
+export async function startServers(
+  parts: ServerParts,
+  ports: Ports,
+  security: { readonly access: Access; readonly certificate: ServingCertificate; readonly tls: TlsOptions },
+): Promise<RunningServers> {
+  const { clock, log } = parts;
+  const now = (): number => clock.now();
+  const open: (Listener | PlainListener)[] = [];
+  const { access, certificate, tls } = security;
+  let unfollow = (): void => undefined;
+  const close = async (): Promise<void> => {
+    unfollow();
+    access.stop();
+    await Promise.all(open.map((listener) => listener.close()));
+  };
+  try {
+    let securePort: number | undefined;
+    if (ports.secure !== undefined) {
+      const { pair } = certificate;
+      const listener = await listen({
+        host: ports.address,
+        port: ports.secure,
+        tls: { ...tls, cert: pair.certificate, key: pair.key, requestCert: true, rejectUnauthorized: false },
+        handle: handler(agentRoutes(parts, "secure"), access, log),
+        now,
+      });
+      open.push(listener);
+      securePort = listener.address.port;
+      unfollow = certificate.follow((next) => listener.setSecureContext({ cert: next.certificate, key: next.key }));
+    }
+    if (ports.readOnly > 0) open.push(await listenPlain({ host: ports.address, port: ports.readOnly, handle: handler(agentRoutes(parts, "readonly"), undefined, log), now }));
+    if (ports.health > 0) {
+      const isStalled = (): boolean => clock.now() - parts.registry.lastRelistAt() > stalledMilliseconds;
+      open.push(await listenPlain({ host: ports.healthAddress, port: ports.health, handle: handler(healthRoutes(["ping"], isStalled), undefined, log), now }));
+    }
+    return { securePort, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,67 @@
+// The certificate of the agent's server: the one given, or one that the agent signs itself and keeps.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type CertificatePair, selfSigned, stillGood, writePair } from "#authn";
+import type { Clock, Log } from "#base";
+
+export interface ServingCertificateOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Both or neither. */
+  readonly certificateFile: string;
+  readonly keyFile: string;
+  readonly folder: string;
+  /** The agent's name, which the files of its own pair carry. */
+  readonly agent: string;
+  readonly nodeName: string;
+  readonly addresses: readonly string[];
+}
+
+export interface ServingCertificate {
+  readonly pair: CertificatePair;
+  /** Tells of a new pair when the files change, until stopped. */
+  follow(onChange: (pair: CertificatePair) => void): () => void;
+}
+
+const dayMilliseconds = 86_400_000;
+const lookMilliseconds = 60_000;
+
+export async function servingCertificate(options: ServingCertificateOptions): Promise<ServingCertificate> {
+  const { clock, log, folder, agent, nodeName } = options;
+  const isGiven = options.certificateFile !== "" && options.keyFile !== "";
+  const certificateFile = isGiven ? options.certificateFile : join(folder, `${agent}.crt`);
+  const keyFile = isGiven ? options.keyFile : join(folder, `${agent}.key`);
+  const read = async (): Promise<CertificatePair> => ({ certificate: await readFile(certificateFile, "utf8"), key: await readFile(keyFile, "utf8") });
+  let pair = isGiven ? await read() : await own();
+  return {
+    pair,
+    follow: (onChange) => {
+      const stopping = new AbortController();
+      void (async () => {
+        for (;;) {
+          await clock.sleep(lookMilliseconds, stopping.signal).catch(() => undefined);
+          if (stopping.signal.aborted) return;
+          try {
+            const next = await read();
+            if (next.certificate === pair.certificate) continue;
+            pair = next;
+            onChange(next);
+          } catch (error) {
+            log.error("the serving certificate cannot be read again; the old one stays", { file: certificateFile, error: (error as Error).message });
+          }
+        }
+      })();
+      return () => stopping.abort();
+    },
+  };
+
+  async function own(): Promise<CertificatePair> {
+    const names = [nodeName, ...options.addresses];
+    const kept = await read().catch(() => undefined);
+    if (kept && stillGood(kept, names, clock.now(), 30 * dayMilliseconds)) return kept;
+    const made = selfSigned({ commonName: `${nodeName}@${Math.floor(clock.now() / 1000)}` }, names, { now: clock.now(), days: 365 });
+    writePair(made, certificateFile, keyFile);
+    log.info("made a self-signed serving certificate", { file: certificateFile });
+    return made;
+  }
+}

@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import { type AddressInfo, type Socket, connect, createServer } from "node:net";
+import { type TestContext, test } from "node:test";
+import { systemClock } from "#base";
+import { listenPlain } from "#http";
+import { tunnel } from "./streaming.ts";
+
+/** A runtime's streaming server that answers with the text, and the port of an agent that tunnels to it. */
+async function setUp(t: TestContext, answer: (request: string, socket: Socket) => void): Promise<number> {
+  const backend = createServer((socket) => {
+    socket.once("data", (chunk) => answer(chunk.toString(), socket));
+    socket.on("error", () => undefined);
+  });
+  await new Promise<void>((resolve) => backend.listen(0, "127.0.0.1", resolve));
+  t.after(() => void backend.close());
+  const { port } = backend.address() as AddressInfo;
+  const limits = { idleMilliseconds: 0, wholeMilliseconds: 0 };
+  const front = await listenPlain({
+    host: "127.0.0.1",
+    port: 0,
+    now: () => systemClock.now(),
+    handle: (call) => Promise.resolve(tunnel(call, `http://127.0.0.1:${port}/exec/token?x=1`, limits)),
+  });
+  t.after(() => front.close());
+  return (front.address as AddressInfo).port;
+}
+
+async function exchange(port: number, head: string, until: string): Promise<{ received: string; socket: Socket }> {
+  const socket = connect(port, "127.0.0.1");
+  socket.write(head);
+  let received = "";
+  await new Promise<void>((resolve) => {
+    socket.on("data", (chunk) => {
+      received += chunk.toString();
+      if (received.includes(until)) resolve();
+    });
+    socket.on("close", () => resolve());
+  });
+  return { received, socket };
+}
+
+const upgrade =
+  "POST /exec/a/b/c HTTP/1.1\r\nHost: api\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nX-Stream-Protocol-Version: v4\r\nX-Forwarded-For: 10.0.0.9\r\nAuthorization: Bearer secret\r\nContent-Length: 0\r\n\r\n";
+
+test("the request goes on with its own headers, to the address's path, and bytes pass both ways", async (t) => {
+  let asked = "";
+  const port = await setUp(t, (request, socket) => {
+    asked = request;
+    socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: SPDY/3.1\r\n\r\nhello");
+    socket.on("data", (chunk) => socket.write(`echo ${chunk.toString()}`));
+  });
+  const { received, socket } = await exchange(port, upgrade, "hello");
+  assert.match(received, /^HTTP\/1\.1 101 Switching Protocols\r\n/);
+  assert.match(asked, /^POST \/exec\/token\?x=1 HTTP\/1\.1\r\nHost: 127\.0\.0\.1:\d+\r\n/);
+  assert.match(asked, /upgrade: SPDY\/3\.1\r\n/i);
+  assert.match(asked, /x-stream-protocol-version: v4\r\n/i);
+  assert.match(asked, /X-Forwarded-For: 10\.0\.0\.9, .*127\.0\.0\.1\r\n/);
+  assert.doesNotMatch(asked, /secret/);
+  const echoed = new Promise((resolve) => socket.once("data", (chunk) => resolve(chunk.toString())));
+  socket.write("ping");
+  assert.equal(await echoed, "echo ping");
+  socket.destroy();
+});
+
+test("a refusal of the runtime is passed on as it is", async (t) => {
+  const port = await setUp(t, (_, socket) => socket.end("HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n"));
+  const { received } = await exchange(port, upgrade, "nothing");
+  assert.equal(received, "HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n");
+});
+
+test("an answer that is neither an upgrade nor a refusal is an error", async (t) => {
+  const port = await setUp(t, (_, socket) => socket.end("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"));
+  const { received } = await exchange(port, upgrade, "status code 200\n");
+  assert.match(received, /^HTTP\/1\.1 500 /);
+  assert.match(received, /invalid upgrade response: status code 200\n$/);
+});
+
+test("a runtime that cannot be reached is an error", async (t) => {
+  const limits = { idleMilliseconds: 0, wholeMilliseconds: 0 };
+  const front = await listenPlain({ host: "127.0.0.1", port: 0, now: () => 0, handle: (call) => Promise.resolve(tunnel(call, "http://127.0.0.1:1/x", limits)) });
+  t.after(() => front.close());
+  const { received } = await exchange((front.address as AddressInfo).port, upgrade, "backend");
+  assert.match(received, /^HTTP\/1\.1 500 [\s\S]*error dialing backend/);
+});
+
+test("the whole ends when either side does", async (t) => {
+  const ended = Promise.withResolvers<void>();
+  const port = await setUp(t, (_, socket) => {
+    socket.write("HTTP/1.1 101 Switching Protocols\r\n\r\n");
+    socket.on("close", () => ended.resolve());
+  });
+  const { socket } = await exchange(port, upgrade, "\r\n\r\n");
+  socket.destroy();
+  await ended.promise;
+});
