@@ -22,6 +22,8 @@ for (const dialect of ["orch", "kubernetes"] as const satisfies readonly Dialect
         return result.stdout;
       };
       await good(["create", "namespace", namespace]);
+      // No controllers run here: pods need the account that they would make.
+      await good(["create", "serviceaccount", "default"]);
       return { namespace, run, good };
     };
     const valueOf = async (good: Good, object: string, path: string): Promise<string> => await good(["get", object, "-o", `jsonpath=${path}`]);
