@@ -29,7 +29,9 @@ async function main(): Promise<number> {
     agent = await startAgent({ dialect, settings: settled.values, log, version: versionName });
   } catch (error) {
     log.error("the agent could not start", { error: (error as Error).message });
-    return 1;
+    log.flush();
+    // What was begun may still hold sockets and timers.
+    process.exit(1);
   }
   log.info("running", { node: agent.nodeName, dialect: dialect.name });
   // Timers alone do not keep a process alive, and an agent without pods has nothing else.

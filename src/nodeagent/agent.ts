@@ -231,6 +231,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     writer: client && statusWriter({ client, clock, log, signal }),
     mirrorOf: (pod) => mirror?.of(pod),
     syncMilliseconds: settings.syncFrequency,
+    onGone: () => mirror?.wake(),
   });
 
   // First what runs is looked at, then the sources speak: so nothing is made twice.

@@ -26,6 +26,8 @@ export interface PodEntry {
   /** Its containers, volumes and folders are gone. */
   cleared: boolean;
   refreshedAt: number;
+  /** Milliseconds until a restarted container counts as running. */
+  holdMilliseconds: number;
 }
 
 export interface PodsOptions {
@@ -76,6 +78,7 @@ export function pods(options: PodsOptions): Pods {
       removed,
       cleared: false,
       refreshedAt: clock.now(),
+      holdMilliseconds: 0,
     };
     entries.set(uid, entry);
     return entry;
@@ -153,7 +156,11 @@ export function pods(options: PodsOptions): Pods {
       entry.cleared = true;
     }
     if (isDeleted(pod) && writer && !isOwnStatic(pod) && !entry.removed) await writer.remove(pod);
-    if (entry.removed) forget(entry);
+    if (entry.removed) {
+      const mirror = options.mirrorOf(pod);
+      if (mirror) await writer?.settled(uidOf(mirror));
+      forget(entry);
+    }
     return {};
   }
 
@@ -174,6 +181,7 @@ export function pods(options: PodsOptions): Pods {
   ): PodStatus {
     const old = entry.status ?? options.mirrorOf(pod)?.status ?? pod.status ?? {};
     if (!how.over) probes.update(pod, observed, old.containerStatuses ?? []);
+    entry.holdMilliseconds = holdOf(observed, clock.now());
     entry.status = computeStatus(pod, {
       now: clock.now(),
       runtimeName: options.runtimeName(),
@@ -190,7 +198,11 @@ export function pods(options: PodsOptions): Pods {
 
   function publish(entry: PodEntry, pod: Pod, status: PodStatus, mayRun: boolean): void {
     const object = isOwnStatic(pod) ? options.mirrorOf(pod) : pod;
-    if (!writer || !object || entry.removed) return;
+    if (!writer || !object || (entry.removed && !isOwnStatic(pod))) return;
+    if (mayRun && entry.holdMilliseconds > 0) {
+      clock.after(entry.holdMilliseconds, () => entry.worker.wake());
+      return;
+    }
     writer.write(object, publishable(status, writer.published(object), mayRun, clock.now()));
   }
 
@@ -267,6 +279,13 @@ export function pods(options: PodsOptions): Pods {
       await Promise.all([...entries.values()].map(({ worker: of }) => of.close()));
     },
   };
+}
+
+/** A container that crashes again and again is not shown running each time: it must have run for a moment after a restart. */
+const restartedMilliseconds = 1000;
+function holdOf({ containers }: ObservedPod, now: number): number {
+  const young = containers.filter(({ state, marks }) => state === "running" && marks.restartCount > 0).map(({ startedAt }) => restartedMilliseconds - (now - (startedAt ?? 0)));
+  return Math.min(restartedMilliseconds, Math.max(0, ...young));
 }
 
 const isOver = ({ phase }: PodStatus): boolean => phase === "Succeeded" || phase === "Failed";

@@ -36,9 +36,8 @@ function containerStatus(pod: Pod, container: Container, { runtimeName, observed
   const before = old.find(({ name }) => name === container.name);
   const [newest, previous] = observed.containers.filter(({ name }) => name === container.name);
   let status = newest ? seen(newest, before, runtimeName) : unseen(pod, container, before);
-  if (newest && previous) status.lastState = seen(previous, undefined, runtimeName).state;
-  // What counts is the last end; one that was removed since is known from before.
-  else if (newest && status.restartCount > 0 && before && before.containerID === status.containerID) status.lastState = before.lastState;
+  // Of a container that ended only its own end is told, of one that runs the end before; one that was removed since is known from before.
+  if (newest && newest.state !== "exited") status.lastState = previous ? seen(previous, undefined, runtimeName).state : before?.containerID === status.containerID ? (before?.lastState ?? {}) : {};
   const reason = trouble.get(container.name);
   const found = latest(observed, container.name);
   const isDone = kind === "init" && found?.state === "exited" && found.exitCode === 0;
@@ -74,8 +73,9 @@ function seen(container: ObservedContainer, before: ContainerStatus | undefined,
         exitCode: container.exitCode,
         ...(container.reason && { reason: container.reason }),
         ...(container.message && { message: container.message }),
-        startedAt: timeOf(container.startedAt),
-        finishedAt: timeOf(container.finishedAt),
+        // One that could not even be started has no time of its start; clients read that as the beginning of all time.
+        startedAt: timeOf(container.startedAt ?? 0),
+        finishedAt: timeOf(container.finishedAt ?? 0),
         containerID,
       },
     };

@@ -30,6 +30,7 @@ const formSeconds = (milliseconds: number): string => {
 };
 
 export async function syncPod(context: SyncContext, pod: Pod, observed: ObservedPod, memory: PodMemory, signal: AbortSignal): Promise<SyncOutcome> {
+  await prune(context, observed, signal);
   const todo = plan(pod, observed, context.probes);
   if (isIdle(todo)) return { acted: false };
   const network = isHostNetwork(pod) ? undefined : context.networkTrouble();
@@ -156,7 +157,6 @@ async function startAll(
   let troubled = false;
   for (const container of due) {
     const outcome = await startContainer(context, pod, container, facts, memory, signal);
-    await prune(context, facts.observed, container.name, signal);
     if (outcome.started) {
       memory.trouble.delete(container.name);
       continue;
@@ -174,9 +174,13 @@ async function startAll(
 const retryMilliseconds = 10_000;
 
 /** Of the ended containers of a name only the last is kept: its end and its log are what users ask for. */
-async function prune(context: SyncContext, before: ObservedPod, name: string, signal: AbortSignal): Promise<void> {
-  const ended = before.containers.filter((container) => container.name === name && container.state !== "running");
-  for (const { id } of ended.slice(1)) await context.runtime.removeContainer(id, signal);
+async function prune(context: SyncContext, observed: ObservedPod, signal: AbortSignal): Promise<void> {
+  const kept = new Set<string>();
+  for (const { id, name, state } of observed.containers) {
+    if (state === "running") continue;
+    if (kept.has(name)) await context.runtime.removeContainer(id, signal);
+    kept.add(name);
+  }
 }
 
 /** Init containers run anew in a new sandbox: what they did in the old one does not count. */
