@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { ApiError, badRequest } from "#base";
+import type { AdmissionPlugin, Attempt, Operation } from "./attempt.ts";
+import { admissionChain } from "./chain.ts";
+
+const attempt = (operation: Operation = "CREATE"): Attempt => ({
+  operation,
+  resource: { group: "apps", version: "v1", resource: "deployments" },
+  kind: { group: "apps", version: "v1", kind: "Deployment" },
+  subresource: "",
+  namespace: "default",
+  name: "a",
+  user: { name: "tester", groups: [] },
+  dryRun: false,
+  object: { log: [] },
+  oldObject: undefined,
+  options: {},
+  warn: () => undefined,
+});
+const logOf = ({ object }: Attempt): string[] => (object as { log: string[] }).log;
+const noting = (name: string, handles: readonly Operation[] = ["CREATE"]): AdmissionPlugin => ({
+  name,
+  handles,
+  mutate: async (seen) => void logOf(seen).push(`${name} mutates`),
+  validate: async (seen) => {
+    logOf(seen).push(`${name} validates`);
+    return [];
+  },
+});
+const refusing = (name: string, field: string): AdmissionPlugin => ({ name, handles: ["CREATE"], validate: async () => [{ type: "FieldValueForbidden", field, detail: "no" }] });
+
+test("plugins run in their order, and only on what they handle", async () => {
+  const chain = admissionChain([noting("one"), noting("two", ["DELETE"]), noting("three", ["UPDATE", "CREATE"])]);
+  assert.deepEqual(chain.plugins, ["one", "two", "three"]);
+  const seen = attempt();
+  await chain.mutate(seen);
+  await chain.validate(seen);
+  assert.deepEqual(logOf(seen), ["one mutates", "three mutates", "one validates", "three validates"]);
+  const deletion = attempt("DELETE");
+  await chain.mutate(deletion);
+  assert.deepEqual(logOf(deletion), ["two mutates"]);
+});
+
+test("a plugin may do one half only", async () => {
+  const { mutate, ...validating } = noting("v");
+  const { validate, ...mutating } = noting("m");
+  const chain = admissionChain([validating, mutating]);
+  const seen = attempt();
+  await chain.mutate(seen);
+  await chain.validate(seen);
+  assert.deepEqual(logOf(seen), ["m mutates", "v validates"]);
+  assert.ok(mutate && validate);
+});
+
+test("field errors of all plugins come in one refusal that names the object", async () => {
+  const chain = admissionChain([refusing("one", "spec.a"), noting("two"), refusing("three", "spec.b")]);
+  const seen = attempt();
+  await assert.rejects(chain.validate(seen), (error) => {
+    assert.ok(error instanceof ApiError);
+    assert.deepEqual([error.code, error.details?.name, error.details?.group, error.details?.kind], [422, "a", "apps", "Deployment"]);
+    assert.deepEqual(
+      error.details?.causes?.map(({ field }) => field),
+      ["spec.a", "spec.b"],
+    );
+    return true;
+  });
+  assert.deepEqual(logOf(seen), ["two validates"]);
+});
+
+test("an error stops the chain where it is thrown", async () => {
+  const throwing: AdmissionPlugin = {
+    name: "no",
+    handles: ["CREATE"],
+    mutate: async () => {
+      throw badRequest("no");
+    },
+  };
+  const seen = attempt();
+  await assert.rejects(admissionChain([noting("one"), throwing, noting("two")]).mutate(seen), { code: 400 });
+  assert.deepEqual(logOf(seen), ["one mutates"]);
+});
+
+test("no plugins admit everything", async () => {
+  const chain = admissionChain([]);
+  await chain.mutate(attempt());
+  await chain.validate(attempt());
+});

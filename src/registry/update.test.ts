@@ -1,0 +1,282 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { ConfigMap } from "#api";
+import type { AdmissionPlugin } from "#admission";
+import { type Sent, type Shelf, causesOf, refusal, shelf } from "./registry.fixture.ts";
+import type { ApiObject, Strategy } from "./strategy.ts";
+import { configMap } from "./strategies/config-map.ts";
+import { deployment } from "./strategies/deployment.ts";
+
+const own = "example.com/mine";
+const map = (more: Sent["metadata"] = {}): Sent => ({ metadata: { name: "a", ...more }, data: { x: "1" } });
+const setData =
+  (value: string) =>
+  (object: ApiObject & Record<string, unknown>): void =>
+    void (object["data"] = { x: value });
+const dataOf = (object: Record<string, unknown> | undefined): unknown => (object?.["data"] as Record<string, string> | undefined)?.["x"];
+
+test("a change is stored under a new version, and only the change", async (t) => {
+  const { create, edit, get } = await shelf(t, configMap);
+  const before = await create(map({ labels: { a: "b" } }));
+  const after = await edit("a", setData("2"));
+  assert.ok(Number(after.metadata.resourceVersion) > Number(before.metadata.resourceVersion));
+  assert.deepEqual(after.metadata.labels, { a: "b" });
+  assert.deepEqual([after.metadata.uid, after.metadata.creationTimestamp], [before.metadata.uid, before.metadata.creationTimestamp]);
+  assert.deepEqual(await get("a"), after);
+});
+
+test("a change that changes nothing keeps the version and does not write", async (t) => {
+  const { create, edit, writes } = await shelf(t, configMap);
+  const before = await create(map());
+  const after = await edit("a", setData("1"), { now: new Date(Date.UTC(2040, 0)) });
+  assert.deepEqual(after, before);
+  assert.equal(writes(), 1);
+});
+
+type Edit = (object: ApiObject & Record<string, never>) => void;
+const version =
+  (value: string | undefined): Edit =>
+  (object) => {
+    if (value === undefined) delete object.metadata.resourceVersion;
+    else object.metadata.resourceVersion = value;
+    setData("2")(object);
+  };
+const versions: [name: string, kind: Strategy, sent: string | undefined, code: number | undefined, message?: RegExp][] = [
+  ["none", configMap, undefined, undefined],
+  ["an empty one", configMap, "", undefined],
+  ["zero", configMap, "0", undefined],
+  ["an old one", configMap, "1", 409, /the object has been modified; please apply your changes to the latest version and try again/],
+  ["one of the future", configMap, "999999", 409],
+  ["one beyond what numbers hold", configMap, "99999999999999999999", 409],
+  ["what is no number", configMap, "new", 400, /resourceVersion: Invalid value: "new"/],
+  ["none, for a kind that wants one", { ...configMap, conditionalUpdate: true }, undefined, 422, /must be specified for an update/],
+];
+for (const [name, kind, sent, code, message] of versions) {
+  test(`version sent with a change: ${name}`, async (t) => {
+    const { create, edit, get } = await shelf(t, kind);
+    await create(map());
+    if (code === undefined) await edit("a", version(sent));
+    else await assert.rejects(edit("a", version(sent)), refusal(code, message));
+    assert.equal(dataOf(await get("a")), code === undefined ? "2" : "1");
+  });
+}
+
+test("the uid a client says must be there", async (t) => {
+  const { create, update } = await shelf(t, configMap);
+  const { metadata } = await create(map());
+  const transform = (old: ApiObject | undefined): ApiObject => old!;
+  await update("a", { transform, uid: metadata.uid! });
+  await assert.rejects(update("a", { transform, uid: "other" }), refusal(409, /UID in precondition: other, UID in object meta: /));
+  await assert.rejects(update("b", { transform, uid: "other" }), refusal(409, /UID in precondition: other, UID in object meta: $/));
+});
+
+test("a change of what is not there", async (t) => {
+  const { edit, update, get, request } = await shelf(t, configMap);
+  await assert.rejects(edit("b", setData("2")), refusal(404, /configmaps "b" not found/));
+  const { apiVersion, kind } = request().endpoint;
+  const fresh = (): ApiObject => ({ apiVersion, kind, metadata: { name: "b", creationTimestamp: null } });
+  await assert.rejects(update("b", { transform: fresh, createIfAbsent: true }, { subresource: "status" }), refusal(404));
+  await update("b", { transform: fresh, createIfAbsent: true });
+  assert.ok((await get("b"))!.metadata.uid);
+});
+
+const immutable: [name: string, edit: Edit, cause: string][] = [
+  ["name", (object) => void (object.metadata.name = "b"), "Invalid metadata.name"],
+  ["uid", (object) => void (object.metadata.uid = "b"), "Invalid metadata.uid"],
+  ["deletion mark", (object) => void (object.metadata.deletionTimestamp = "2030-01-01T00:00:00Z"), "Invalid metadata.deletionTimestamp"],
+];
+for (const [name, edit, cause] of immutable) {
+  test(`the ${name} cannot be changed`, async (t) => {
+    const at = await shelf(t, configMap);
+    await at.create(map());
+    assert.ok((await causesOf(at.edit("a", edit))).includes(cause));
+  });
+}
+
+test("another namespace is refused before anything else", async (t) => {
+  const { create, edit } = await shelf(t, configMap);
+  await create(map());
+  await assert.rejects(
+    edit("a", (object) => void (object.metadata.namespace = "other")),
+    refusal(400, /does not match the namespace sent/),
+  );
+});
+
+test("what a client leaves out of the server's own fields is put back", async (t) => {
+  const { create, edit } = await shelf(t, configMap);
+  const before = await create(map());
+  const after = await edit("a", (object) => {
+    delete object.metadata.uid;
+    object.metadata.creationTimestamp = null;
+    object.metadata.selfLink = "/me";
+    setData("2")(object);
+  });
+  assert.deepEqual([after.metadata.uid, after.metadata.creationTimestamp, after.metadata.selfLink], [before.metadata.uid, before.metadata.creationTimestamp, undefined]);
+});
+
+const containers = [{ name: "c", image: "i" }];
+const deploy: Sent = {
+  metadata: { name: "d" },
+  spec: { replicas: 1, selector: { matchLabels: { a: "b" } }, template: { metadata: { labels: { a: "b" } }, spec: { containers } } },
+};
+const generations: [name: string, edit: Edit, subresource: string, generation: number][] = [
+  ["a change of the spec counts", (object) => void ((object as unknown as { spec: { replicas: number } }).spec.replicas = 2), "", 2],
+  ["a change of labels does not", (object) => void (object.metadata.labels = { x: "y" }), "", 1],
+  ["a change of the status does not", (object) => void ((object as unknown as { status: object }).status = { replicas: 3 }), "status", 1],
+  ["a client cannot set it", (object) => void (object.metadata.generation = 7), "", 1],
+  ["nothing at all does not", () => undefined, "", 1],
+];
+for (const [name, edit, subresource, generation] of generations) {
+  test(`generation: ${name}`, async (t) => {
+    const at = await shelf(t, deployment);
+    assert.equal((await at.create(deploy)).metadata.generation, 1);
+    assert.equal((await at.edit("d", edit, { subresource })).metadata.generation, generation);
+  });
+}
+
+test("a status changes through its own door only, and nothing else through that", async (t) => {
+  const { create, edit } = await shelf(t, deployment);
+  await create(deploy);
+  const both: Edit = (object) => Object.assign(object, { spec: { ...(object as { spec?: object }).spec, replicas: 9 }, status: { replicas: 3 } });
+  const replicas = ({ spec, status }: Record<string, unknown>): unknown[] => [(spec as { replicas: number }).replicas, (status as { replicas?: number }).replicas];
+  assert.deepEqual(replicas(await edit("d", both, { subresource: "status" })), [1, 3]);
+  assert.deepEqual(replicas(await edit("d", both)), [9, 3]);
+});
+
+test("a change that lost a race is made anew from what is there", async (t) => {
+  let lost = 0;
+  const at: Shelf = await shelf(t, configMap, {
+    beforeWrite: async (_write, count) => {
+      if (count !== 2 && count !== 4) return;
+      lost++;
+      await at.edit("a", (object) => void (object.metadata.labels = { lost: String(lost) }));
+    },
+  });
+  await at.create(map());
+  let made = 0;
+  const after = await at.update("a", {
+    transform: (old) => {
+      made++;
+      delete old!.metadata.resourceVersion;
+      return { ...old!, data: { x: "2" } } as ApiObject;
+    },
+  });
+  assert.deepEqual([made, dataOf(after), after.metadata.labels], [3, "2", { lost: "2" }]);
+});
+
+test("a change against a version does not start over when that version is gone", async (t) => {
+  const at: Shelf = await shelf(t, configMap, { beforeWrite: async (_write, count) => void (count === 2 && (await at.edit("a", setData("theirs")))) });
+  const { metadata } = await at.create(map());
+  await assert.rejects(
+    at.edit("a", (object) => {
+      object.metadata.resourceVersion = metadata.resourceVersion;
+      setData("mine")(object);
+    }),
+    refusal(409),
+  );
+  assert.equal(dataOf(await at.get("a")), "theirs");
+});
+
+test("of concurrent changes against one version exactly one wins, and all without a version do", async (t) => {
+  const { create, edit, get } = await shelf(t, configMap);
+  const { metadata } = await create(map());
+  const guarded = await Promise.allSettled(
+    Array.from({ length: 10 }, (_each, i) =>
+      edit("a", (object) => {
+        object.metadata.resourceVersion = metadata.resourceVersion;
+        setData(`guarded ${i}`)(object);
+      }),
+    ),
+  );
+  assert.equal(guarded.filter(({ status }) => status === "fulfilled").length, 1);
+  const counts = await Promise.all(
+    Array.from({ length: 10 }, (_each, i) =>
+      edit("a", (object) => {
+        delete object.metadata.resourceVersion;
+        object.metadata.labels = { ...object.metadata.labels, [`n${i}`]: "" };
+      }),
+    ),
+  );
+  assert.equal(new Set(counts.map(({ metadata: { resourceVersion } }) => resourceVersion)).size, 10);
+  assert.equal(Object.keys((await get("a"))!.metadata.labels!).length, 10);
+});
+
+test("a dry run of a change leaves everything as it was", async (t) => {
+  const { create, edit, get, writes } = await shelf(t, configMap);
+  const before = await create(map());
+  const shown = await edit("a", setData("2"), { dryRun: true });
+  assert.deepEqual([dataOf(shown), shown.metadata.resourceVersion], ["2", before.metadata.resourceVersion]);
+  assert.deepEqual(await get("a"), before);
+  assert.equal(writes(), 1);
+});
+
+test("whoever takes the last finalizer from a marked object removes it", async (t) => {
+  const { create, edit, remove, get } = await shelf(t, configMap);
+  await create(map({ finalizers: [own, "example.com/other"] }));
+  await remove("a");
+  await edit("a", (object) => void (object.metadata.finalizers = [own]));
+  assert.ok(await get("a"));
+  await edit("a", (object) => void (object.metadata.finalizers = []), { dryRun: true });
+  assert.ok(await get("a"), "a dry run removes nothing");
+  await edit("a", (object) => void (object.metadata.finalizers = []));
+  assert.equal(await get("a"), undefined);
+});
+
+test("an object that still has time is not removed by its last finalizer", async (t) => {
+  const { create, edit, remove, get } = await shelf(t, { ...configMap, graceSeconds: () => 30 });
+  await create(map({ finalizers: [own] }));
+  await remove("a");
+  await edit("a", (object) => void (object.metadata.finalizers = []));
+  assert.equal((await get("a"))!.metadata.deletionGracePeriodSeconds, 30);
+});
+
+test("a marked object stays marked and takes no new finalizers", async (t) => {
+  const { create, edit, remove } = await shelf(t, configMap);
+  await create(map({ finalizers: [own] }));
+  const { object: marked } = await remove("a");
+  const after = await edit("a", (object) => {
+    delete object.metadata.deletionTimestamp;
+    delete object.metadata.deletionGracePeriodSeconds;
+    setData("2")(object);
+  });
+  assert.deepEqual(
+    [after.metadata.deletionTimestamp, after.metadata.deletionGracePeriodSeconds, dataOf(after)],
+    [marked.metadata.deletionTimestamp, marked.metadata.deletionGracePeriodSeconds, "2"],
+  );
+  assert.ok((await causesOf(edit("a", (object) => object.metadata.finalizers!.push("example.com/new")))).includes("Forbidden metadata.finalizers"));
+});
+
+test("admission sees old and new, changes the new, and may refuse", async (t) => {
+  const seen: unknown[] = [];
+  const plugin: AdmissionPlugin = {
+    name: "Watch",
+    handles: ["UPDATE"],
+    mutate: async ({ object, oldObject }) => {
+      seen.push(dataOf(oldObject), dataOf(object));
+      (object as unknown as ConfigMap).metadata.labels = { seen: "yes" };
+    },
+    validate: async ({ object }) => (dataOf(object) === "bad" ? [{ type: "FieldValueForbidden", field: "data", detail: "no" }] : []),
+  };
+  const { create, edit, get } = await shelf(t, configMap, { plugins: [plugin] });
+  await create(map());
+  assert.deepEqual((await edit("a", setData("2"))).metadata.labels, { seen: "yes" });
+  assert.deepEqual(await causesOf(edit("a", setData("bad"))), ["Forbidden data"]);
+  assert.deepEqual(seen, ["1", "2", "2", "bad"]);
+  assert.equal(dataOf(await get("a")), "2");
+});
+
+test("warnings of the kind reach the client", async (t) => {
+  const { create, edit, warnings } = await shelf(t, { ...configMap, warnings: (_obj, old) => [old ? "changed" : "new"] });
+  await create(map());
+  await edit("a", setData("2"));
+  assert.deepEqual(warnings, ["new", "changed"]);
+});
+
+test("numbers beyond what JavaScript counts survive a change", async (t) => {
+  const { create, edit, resource } = await shelf(t, deployment);
+  const template = { metadata: { labels: { a: "b" } }, spec: { containers, terminationGracePeriodSeconds: 9007199254740993n } };
+  await create({ ...deploy, spec: { ...(deploy["spec"] as object), template } });
+  await edit("d", (object) => void (object.metadata.labels = { x: "y" }));
+  const held = await resource.source.get("default/d", { at: "latest" });
+  assert.match(held!.json.toString(), /"x":"y".*"terminationGracePeriodSeconds":9007199254740993,/);
+});
