@@ -9,6 +9,7 @@ import type { Field, Message, ScalarName, Shape } from "../shape.ts";
 import { canonicalBase64 } from "./base64.ts";
 import { DecodeError } from "./decode-error.ts";
 import { type Node, NumberNode, ObjectNode, compactText, integerOf, plainValue, setKey } from "./parse.ts";
+import { sortedMap } from "./sorted-map.ts";
 
 export interface Finding {
   readonly type: "unknown" | "duplicate";
@@ -124,7 +125,7 @@ function mapOf(of: Shape, nodes: readonly Node[], place: Place, state: CarefulSt
       setKey(result, key, valueOf(of, [object.values[i]!], { ...place, path }, state) ?? zeroOf(of));
     });
   }
-  return result;
+  return sortedMap(result);
 }
 
 function unionOf(or: "bool" | "array" | "strings", message: Message, node: Node, place: Place, state: CarefulState): unknown {

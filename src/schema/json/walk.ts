@@ -5,6 +5,7 @@
 import { alwaysShown, dropsZero, flatFields, zeroOf, zeroOfField } from "../flat.ts";
 import type { Field, Message, ScalarName, Shape } from "../shape.ts";
 import { scalarChecks } from "./scalar-checks.ts";
+import { sortedMap } from "./sorted-map.ts";
 import { type Check, type WalkState, irregular } from "./walk-state.ts";
 
 type Data = Record<string, unknown>;
@@ -135,7 +136,7 @@ export function walkMessage(plan: Plan, value: object, state: WalkState): object
           const count = countTexts(given);
           if (count > 0) {
             state.keys += count;
-            kept = given;
+            kept = sortedMap(given);
           }
         }
         break;
@@ -315,6 +316,6 @@ function mapCheck(of: Shape): Check {
         target[key] = kept;
       }
     }
-    return target;
+    return sortedMap(target);
   };
 }
