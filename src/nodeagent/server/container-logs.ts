@@ -97,7 +97,7 @@ function logQuery(query: Query, now: number): LogQuery | { readonly problem: "de
 
 /** The id of the container whose log is meant: the one that runs, or the last that did. */
 function containerWithLog(pod: Pod, name: string, previous: boolean): { readonly id: string } | { readonly problem: string } {
-  const { status = {} } = pod;
+  const { status } = pod;
   const all: readonly ContainerStatus[] = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? []), ...(status.ephemeralContainerStatuses ?? [])];
   const found = all.find((one) => one.name === name);
   const place = `container ${JSON.stringify(name)} in pod ${JSON.stringify(nameOf(pod))}`;

@@ -1,0 +1,26 @@
+// What probes have found, counted for `/metrics/probes`.
+import type { Pod } from "#api";
+import { type Metrics, createMetrics } from "#base";
+import { nameOf, namespaceOf, uidOf } from "../pod.ts";
+
+export interface ProbeMetrics {
+  readonly metrics: Metrics;
+  record(this: void, pod: Pod, container: string, kind: "startup" | "readiness" | "liveness", result: "successful" | "failed" | "unknown"): void;
+}
+
+const types = { startup: "Startup", readiness: "Readiness", liveness: "Liveness" } as const;
+
+export function probeMetrics(): ProbeMetrics {
+  const metrics = createMetrics();
+  const total = metrics.counter({
+    name: "prober_probe_total",
+    help: "Probes of containers, by what they found.",
+    labels: ["container", "namespace", "pod", "pod_uid", "probe_type", "result"],
+    stability: "ALPHA",
+  });
+  metrics
+    .gauge({ name: "process_start_time_seconds", help: "When the process started, in seconds since the epoch.", stability: "ALPHA" })
+    .with()
+    .set(Math.round(performance.timeOrigin) / 1000);
+  return { metrics, record: (pod, container, kind, result) => total.with(container, namespaceOf(pod), nameOf(pod), uidOf(pod), types[kind], result).add() };
+}
