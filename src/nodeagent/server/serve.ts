@@ -39,11 +39,11 @@ export async function serve(settings: NodeagentSettings, parts: ServeParts): Pro
     clientCaFile: settings.clientCaFile,
     tokenReviews: settings.authenticationTokenWebhook,
     tokenReviewTtl: settings.authenticationTokenWebhookCacheTtl,
-    authorization: settings.authorizationMode as "AlwaysAllow" | "Webhook",
+    authorization: settings.authorizationMode,
     allowedTtl: settings.authorizationWebhookCacheAuthorizedTtl,
     deniedTtl: settings.authorizationWebhookCacheUnauthorizedTtl,
   });
-  const { kind: _, apiVersion: __, ...configuration } = configOf(nodeagentOptions(dialect), settings) as Record<string, unknown>;
+  const { kind: _, apiVersion: __, ...configuration } = configOf(nodeagentOptions(dialect), settings);
   const whole: ServerParts = {
     ...parts,
     configuration: () => configuration,
