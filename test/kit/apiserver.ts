@@ -16,6 +16,8 @@ export interface ApiserverOptions {
   readonly dialect?: DialectName;
   /** Further flags; they come last, so they win. */
   readonly flags?: readonly string[];
+  /** The command line before the flags, where it is not the built program. */
+  readonly command?: readonly string[];
 }
 
 export interface Answer {
@@ -46,7 +48,7 @@ export interface RunningApiserver extends AsyncDisposable {
 }
 
 /** Starts a server and waits until it is ready. Disposing of it ends it and removes its folder. */
-export async function startApiserver({ dialect = "orch", flags = [] }: ApiserverOptions = {}): Promise<RunningApiserver> {
+export async function startApiserver({ dialect = "orch", flags = [], command = [launcher] }: ApiserverOptions = {}): Promise<RunningApiserver> {
   const folder = mkdtempSync(join(tmpdir(), "orch-e2e-"));
   const port = await freePort();
   const url = `https://127.0.0.1:${port}`;
@@ -90,7 +92,7 @@ export async function startApiserver({ dialect = "orch", flags = [] }: Apiserver
   let child: ChildProcess | undefined;
   const start = async (): Promise<void> => {
     const output = openSync(logFile, "a");
-    const started = spawn(launcher, args, { stdio: ["ignore", output, output] });
+    const started = spawn(command[0]!, [...command.slice(1), ...args], { stdio: ["ignore", output, output] });
     closeSync(output);
     child = started;
     for (const deadline = Date.now() + readyWithinSeconds * 1000; Date.now() < deadline; await sleep(20)) {
