@@ -29,7 +29,7 @@ export function largeAnswers({ clock, compress, budgetBytes = 512 * 1024 * 1024 
   const estimates = new Map<string, number>();
 
   const answer = async (call: ApiCall, next: () => Promise<Reply>): Promise<Reply> => {
-    const question = questionOf(call);
+    const question = call.target.verb === "list" ? questionOf(call) : "";
     const estimate = estimates.get(question) ?? 0;
     // Answers in process hand their buffers over; there is no slow reader.
     const inProcess = call.call.peer.address === "";
@@ -45,7 +45,7 @@ export function largeAnswers({ clock, compress, budgetBytes = 512 * 1024 * 1024 
     async function finish(reply: Reply, taken: number): Promise<Reply> {
       const parts = partsOf(reply.body);
       const size = parts ? sizeOf(parts) : 0;
-      remember(question, size >= budgetFrom ? size : 0);
+      if (question !== "") remember(question, size >= budgetFrom ? size : 0);
       if (!parts || size < budgetFrom || inProcess) {
         budget.give(taken);
         return parts && size > compressFrom ? compressed(call, reply, parts) : reply;
@@ -56,10 +56,8 @@ export function largeAnswers({ clock, compress, budgetBytes = 512 * 1024 * 1024 
   };
 
   function remember(question: string, size: number): void {
-    if (size === 0) {
-      estimates.delete(question);
-      return;
-    }
+    if (size === 0) estimates.delete(question);
+    if (size === 0) return;
     if (estimates.size >= mostEstimates) estimates.delete(estimates.keys().next().value!);
     estimates.set(question, size);
   }
@@ -101,7 +99,7 @@ export function largeAnswers({ clock, compress, budgetBytes = 512 * 1024 * 1024 
 const gzipHeaders = { "content-encoding": "gzip", vary: "Accept-Encoding" };
 
 const questionOf = ({ target, query, call }: ApiCall): string =>
-  `${target.path} ${target.verb === "list" ? `${query.get("limit") ?? ""} ${query.get("labelSelector") ?? ""} ${query.get("fieldSelector") ?? ""}` : ""} ${header(call.headers, "accept") ?? ""}`;
+  `${target.path} ${query.get("limit") ?? ""} ${query.get("labelSelector") ?? ""} ${query.get("fieldSelector") ?? ""} ${header(call.headers, "accept") ?? ""}`;
 
 export function acceptsGzip(accepted: string | undefined): boolean {
   return accepted !== undefined && accepted.split(",").some((part) => /^\s*gzip\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/.test(part));
