@@ -2,3 +2,4 @@ export { type Dialect, type DialectName, type Spelling, commandLineClient, comma
 export { type GroupName, type GroupVersionName, annotationName, apiVersionOf, componentName, componentUser, groupFrom, groupName, labelName } from "./group.ts";
 export { type WellKnownNames } from "./well-known.ts";
 export { chosenDialect, dialectArgument, dialectNamed, dialects } from "./dialects.ts";
+export { clientProtocol, runtimeProtocols } from "./stream-protocols.ts";

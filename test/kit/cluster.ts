@@ -104,7 +104,7 @@ export async function startCluster({ dialect: name = "orch", agentFlags = [], ag
         ...apiserverFlags,
       ],
     });
-    undo.push(() => apiserver[Symbol.asyncDispose]());
+    undo.push(async () => await apiserver[Symbol.asyncDispose]());
     const transport = https(connectionOf(readClientConfig(apiserver.kubeconfig)));
     undo.push(async () => transport.close());
     const client = apiClient(transport, dialect);

@@ -96,7 +96,7 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
       ...["/runningpods", "/containerLogs", "/run", "/exec", "/attach", "/portForward", "/logs", "/debug/pprof"].map((prefix): Route => ({ prefix, answer: disabled })),
     ];
   }
-  const limits = { idleMilliseconds: parts.streamIdleMilliseconds, wholeMilliseconds: longestStreamMilliseconds };
+  const limits = { idleMilliseconds: parts.streamIdleMilliseconds, wholeMilliseconds: longestStreamMilliseconds, dialect };
   const reach = podAccess({ clock, registry, runtime, limits, checkpointFolder: parts.checkpointFolder });
   const inContainer = (prefix: string, methods: readonly string[], answer: Answer): Route => ({
     prefix,

@@ -2,6 +2,7 @@
 import { type Socket, connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { Duplex } from "node:stream";
+import { clientProtocol, type Dialect, runtimeProtocols } from "#dialect";
 import type { Call, Reply } from "#http";
 import { plainError } from "./replies.ts";
 
@@ -9,6 +10,8 @@ export interface TunnelLimits {
   /** Zero is no limit. */
   readonly idleMilliseconds: number;
   readonly wholeMilliseconds: number;
+  /** How clients may spell stream protocols beside the runtimes' way. */
+  readonly dialect?: Dialect;
 }
 
 const connectMilliseconds = 30_000;
@@ -54,7 +57,7 @@ function pass(call: Call, address: URL, client: Duplex, head: Uint8Array, limits
   });
   backend.once(address.protocol === "https:" ? "secureConnect" : "connect", () => {
     backend.setNoDelay(true);
-    backend.write(requestHead(call, address));
+    backend.write(requestHead(call, address, limits.dialect));
     if (head.length > 0) backend.write(head);
     client.pipe(backend);
   });
@@ -75,7 +78,8 @@ function pass(call: Call, address: URL, client: Duplex, head: Uint8Array, limits
     }
     isAnswered = true;
     backend.setTimeout(limits.idleMilliseconds, end);
-    client.write(collected);
+    client.write(answerHead(collected.toString("latin1", 0, at), call, limits.dialect));
+    client.write(collected.subarray(at));
     backend.pipe(client);
   };
   backend.on("data", onData);
@@ -84,11 +88,19 @@ function pass(call: Call, address: URL, client: Duplex, head: Uint8Array, limits
   });
 }
 
-function requestHead(call: Call, address: URL): string {
+const protocolHeader = "sec-websocket-protocol";
+
+function answerHead(head: string, call: Call, dialect: Dialect | undefined): string {
+  const offered = [call.headers[protocolHeader] ?? []].flat().join(",");
+  if (!dialect || offered === "") return head;
+  return head.replace(/^(sec-websocket-protocol: *)([^\r\n]+)/im, (_, name: string, chosen: string) => name + clientProtocol(dialect, chosen, offered));
+}
+
+function requestHead(call: Call, address: URL, dialect: Dialect | undefined): string {
   const lines = [`${call.method} ${address.pathname}${address.search} HTTP/1.1`, `Host: ${address.host}`];
   for (const [name, value] of Object.entries(call.headers)) {
     if (ownHeaders.has(name) || name === "x-forwarded-for" || value === undefined) continue;
-    for (const one of typeof value === "string" ? [value] : value) lines.push(`${name}: ${one}`);
+    for (const one of typeof value === "string" ? [value] : value) lines.push(`${name}: ${dialect && name === protocolHeader ? runtimeProtocols(dialect, one) : one}`);
   }
   const before = call.headers["x-forwarded-for"];
   lines.push(`X-Forwarded-For: ${[...(before === undefined ? [] : [before].flat()), call.peer.address].join(", ")}`);

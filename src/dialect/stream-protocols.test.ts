@@ -1,0 +1,18 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { dialects } from "./dialects.ts";
+import { clientProtocol, runtimeProtocols } from "./stream-protocols.ts";
+
+const cases: [name: string, offered: string, asked: string, answer: string, told: string][] = [
+  ["a client that speaks as runtimes do", "v5.channel.k8s.io, v4.channel.k8s.io", "v5.channel.k8s.io, v4.channel.k8s.io", "v4.channel.k8s.io", "v4.channel.k8s.io"],
+  ["a client that speaks the dialect", "v4.channel.orch.io,channel.orch.io", "v4.channel.k8s.io,channel.k8s.io", "v4.channel.k8s.io", "v4.channel.orch.io"],
+  ["another protocol", "v4.channel.example.com", "v4.channel.example.com", "", ""],
+];
+for (const [name, offered, asked, answer, told] of cases) {
+  test(`${name} is understood and answered in its own spelling`, () => {
+    assert.equal(runtimeProtocols(dialects.orch, offered), asked);
+    assert.equal(clientProtocol(dialects.orch, answer, offered), told);
+  });
+}
+
+test("where both spell alike, nothing changes", () => assert.equal(runtimeProtocols(dialects.kubernetes, "v4.channel.k8s.io"), "v4.channel.k8s.io"));
