@@ -26,7 +26,7 @@ async function main(): Promise<number> {
   const log = logFrom(settled.values);
   let agent;
   try {
-    agent = await startAgent({ dialect, settings: settled.values, log, version: versionName });
+    agent = await startAgent({ dialect, settings: settled.values, log, version: versionName, setVerbosity: (level) => log.setVerbosity(level) });
   } catch (error) {
     log.error("the agent could not start", { error: (error as Error).message });
     log.flush();

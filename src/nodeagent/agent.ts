@@ -3,7 +3,7 @@ import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { RuntimeClass, type Service } from "#api";
-import { ApiError, type Clock, type Log, type Metrics, createMetrics, systemClock } from "#base";
+import { ApiError, type Clock, type Log, type Metrics, createMetrics, parseQuantity, quantityValue, systemClock } from "#base";
 import { type ApiClient, type Informer, apiClient, connectionOf, https, informer, kinds, readClientConfig } from "#client";
 import { type ContainerRuntime, grpcRuntime } from "#cri";
 import type { Dialect } from "#dialect";
@@ -25,7 +25,12 @@ import { probes } from "./probes/probes.ts";
 import { cgroupTree, findCgroups } from "./resources/cgroup-tree.ts";
 import { readMachine } from "./resources/machine.ts";
 import { podCgroups } from "./resources/pod-cgroups.ts";
+import { stats } from "./resources/stats.ts";
+import { storageLimits } from "./resources/storage-limits.ts";
 import type { EventRecorder, PodRegistry } from "./seams.ts";
+import { logRotation } from "./server/log-rotation.ts";
+import { probeMetrics } from "./server/probe-metrics.ts";
+import { serve } from "./server/serve.ts";
 import { apiSource } from "./sources/api-source.ts";
 import { fileSource } from "./sources/file-source.ts";
 import { type Mirrors, mirrors } from "./sources/mirrors.ts";
@@ -45,6 +50,8 @@ export interface AgentOptions {
   readonly log: Log;
   readonly version: string;
   readonly clock?: Clock;
+  /** Changes how much is logged while the agent runs. */
+  readonly setVerbosity?: (level: number) => void;
   /** Instead of the runtime and the server that the settings name. */
   readonly runtime?: ContainerRuntime;
   readonly client?: ApiClient;
@@ -71,6 +78,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const runtime = options.runtime ?? runtimeFrom(settings);
   const client = options.client ?? clientFrom(settings, dialect, options.version);
   const metrics = createMetrics();
+  const probeResults = probeMetrics();
   const machine = await readMachine();
   await mkdir(settings.rootDir, { recursive: true, mode: 0o750 });
 
@@ -127,8 +135,9 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
 
   // What pods are made of.
   const cpu = { quota: settings.cpuCfsQuota, periodMicroseconds: settings.cpuCfsQuotaPeriod * 1000 };
+  const tree = cgroupTree(await findCgroups(), log);
   const cgroups = podCgroups({
-    tree: cgroupTree(await findCgroups(), log),
+    tree,
     naming: { root: settings.cgroupRoot, podsGroup: dialect.data.podsCgroup, driver: settings.cgroupDriver as "cgroupfs" | "systemd" },
     cpu,
     pidsPerPod: settings.podMaxPids,
@@ -199,7 +208,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     cgroups,
     objects,
     node,
-    probes: probes({ runtime, clock, events, node, userAgent: `${dialect.data.componentPrefix}probe/${options.version}`, onChange: (uid) => all.wake(uid) }),
+    probes: probes({ runtime, clock, events, node, userAgent: `${dialect.data.componentPrefix}probe/${options.version}`, onChange: (uid) => all.wake(uid), onResult: probeResults.record }),
     hooks: hooks({ runtime, userAgent: `${dialect.data.componentPrefix}lifecycle/${options.version}` }),
     restarts: backOff(backOffOptions),
     files,
@@ -255,6 +264,37 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   running.push(housekeeping({ clock, log, files, volumes, cgroups, ready: () => wanted.ready(), isKnown: (uid) => all.has(uid) || view.get(uid) !== undefined }, signal));
   const lease = client && nodeLease({ client, clock, log, nodeName, seconds: settings.nodeLeaseDurationSeconds, nodeUid: () => node.uid() });
 
+  const figures = stats({
+    clock,
+    runtime,
+    registry: all.registry,
+    tree,
+    machine,
+    rootDirectory: settings.rootDir,
+    podsGroup: cgroups.podsGroup,
+    groupOf: (pod) => cgroups.nameOf(pod),
+    volumesOf: (uid) => volumes.places(uid),
+    volumeMilliseconds: settings.volumeStatsAggPeriod,
+  });
+  running.push(logRotation({ clock, log, runtime, registry: all.registry, largestBytes: quantityValue(parseQuantity(settings.containerLogMaxSize)), mostFiles: settings.containerLogMaxFiles }, signal));
+  running.push(storageLimits({ clock, log, registry: all.registry, evictor: all, events, stats: figures, limited: (pod) => volumes.limited(pod) }, signal));
+  const servers = await serve(settings, {
+    dialect,
+    clock,
+    log,
+    nodeName,
+    client,
+    addresses: node.hostIps(),
+    registry: all.registry,
+    runtime,
+    metrics,
+    probeMetrics: probeResults.metrics,
+    stats: figures,
+    machine,
+    podsGroup: cgroups.podsGroup,
+    setVerbosity: options.setVerbosity ?? (() => undefined),
+  });
+
   return {
     nodeName,
     metrics,
@@ -262,6 +302,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     node,
     stop: async () => {
       stopping.abort(new Error("the agent was stopped"));
+      await servers.close();
       lease?.stop();
       health.stop();
       node.stop();

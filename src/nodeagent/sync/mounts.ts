@@ -50,7 +50,7 @@ function expanded(text: string, environment: ReadonlyMap<string, string>): strin
     if (!environment.has(name)) missing ??= name;
     return environment.get(name);
   });
-  if (missing !== undefined) throw new ConfigTrouble(`failed to expand subPath for volumeMount ${JSON.stringify(text)}: missing value for ${JSON.stringify(missing)}`);
+  if (missing !== undefined) throw new ConfigTrouble(`missing value for ${missing}`);
   return result;
 }
 

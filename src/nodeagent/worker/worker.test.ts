@@ -91,7 +91,7 @@ test("a failed action is tried again, later each time", async () => {
   made.wake();
   await settled();
   for (let i = 0; i < 40; i++) await clock.advance(1000);
-  assert.deepEqual(at.slice(0, 6), [0, 1000, 3000, 7000, 15_000, 25_000]);
+  assert.deepEqual(at.slice(0, 6), [0, 2500, 7500, 17_500, 27_500, 37_500]);
 });
 
 test("an action can ask to be repeated", async () => {

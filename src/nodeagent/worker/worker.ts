@@ -28,7 +28,7 @@ export interface Worker {
   close(): Promise<void>;
 }
 
-const firstRetryMilliseconds = 1000;
+const firstRetryMilliseconds = 2500;
 const lastRetryMilliseconds = 10_000;
 
 export function worker(begin: WorkerState, { clock, log, act, moved }: WorkerOptions): Worker {
