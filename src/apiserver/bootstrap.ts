@@ -23,8 +23,8 @@ export function ownRequest(core: Core, endpoint: Endpoint, namespace = ""): Writ
 }
 
 /** Creates an object unless it is there. */
-export async function ensure(core: Core, endpoint: Endpoint, object: Omit<ApiObject, "kind" | "apiVersion"> & Record<string, unknown>): Promise<void> {
-  const request = ownRequest(core, endpoint, object.metadata.namespace);
+export async function ensure(core: Core, endpoint: Endpoint, object: Omit<ApiObject, "kind" | "apiVersion"> & Record<string, unknown>, manager?: string): Promise<void> {
+  const request = { ...ownRequest(core, endpoint, object.metadata.namespace), ...(manager !== undefined && { manager }) };
   try {
     await create(request, defaulted(request, { kind: endpoint.kind, apiVersion: endpoint.apiVersion, ...object }));
   } catch (error) {

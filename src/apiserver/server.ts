@@ -58,8 +58,7 @@ export function buildCore(options: CoreOptions): Core {
   const resources = new Map<string, Resource>();
   for (const strategy of options.strategies) {
     const resource = new Resource(strategy, { dialect: options.dialect, store: options.store, storePrefix: options.storePrefix, media: options.storageMedia });
-    // Roles and bindings are asked for at every request and answered from memory, whatever else is.
-    const direct = strategy.hub.kind.group !== "rbac.authorization" && (options.uncached === "all" || options.uncached?.has(strategy.resource));
+    const direct = !alwaysCached(strategy) && (options.uncached === "all" || options.uncached?.has(strategy.resource));
     resource.source = direct ? new DirectSource(options.store, resource.prefix, resource.reader) : feed.cache(resource.prefix, resource.reader);
     resources.set(resourceId(strategy), resource);
   }
@@ -75,6 +74,9 @@ export function buildCore(options: CoreOptions): Core {
     },
   };
 }
+
+/** Roles and bindings are asked for at every request, services whenever one gets an address: they are in memory, whatever else is. */
+const alwaysCached = ({ hub: { kind } }: Strategy): boolean => kind.group === "rbac.authorization" || (kind.group === "" && kind.kind === "Service");
 
 /** `apps/deployments`, or `/pods` for the core group, in neutral group names. */
 export const resourceId = (strategy: Strategy): string => `${strategy.hub.kind.group}/${strategy.resource}`;

@@ -3,11 +3,12 @@ import { type Clock, type Log, createLog, systemClock } from "#base";
 import { type Dialect, type DialectName, dialectNamed } from "#dialect";
 import { type Call, type PlainListener, type Reply, inject, listenPlain } from "#http";
 import { type Gates, knownGates, resolveGates } from "#options";
-import { builtInStrategies } from "#registry";
+import { builtInStrategies, serviceWith } from "#registry";
 import type { Store } from "#store";
 import { accessFor } from "./access.ts";
 import type { ApiCall } from "./api-call.ts";
 import { bootstrapNamespaces, claimDialect } from "./bootstrap.ts";
+import { bootstrapFlowControl, keepFlowControl } from "./bootstrap-flow-control.ts";
 import { bootstrapPriorities } from "./bootstrap-priorities.ts";
 import { plainHandler } from "./debug/socket.ts";
 import { identitiesFor } from "./identity.ts";
@@ -23,6 +24,9 @@ import { openIdHandler } from "./service-account-tokens.ts";
 import { type SecurePort, externalAddress, openSecurePort } from "./serving/secure-port.ts";
 import { servedApis } from "./serving/served-apis.ts";
 import { servingFor } from "./serving/serving.ts";
+import { freshServices } from "./services/fresh-services.ts";
+import { bootstrapOwnService } from "./services/own-service.ts";
+import { servicePool } from "./services/service-pool.ts";
 import { type ApiserverSettings, settleFlags } from "./settings-of.ts";
 import { specialGroups } from "./specials.ts";
 import { openStoreFor } from "./storage/open-store.ts";
@@ -62,16 +66,19 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const log = options.log ?? createLog();
   const closing = new AbortController();
   const gates = options.gates ?? resolveGates(knownGates, settings.featureGates);
+  const pool = servicePool({ ranges: settings.serviceClusterIpRange, ports: settings.serviceNodePortRange, clock });
+  const services = serviceWith(pool);
+  const strategies = builtInStrategies.map((each) => (each.hub === services.hub ? services : each));
   options.onPhase?.("opening the store");
   const storePrefix = settings.storePrefix.replace(/\/$/, "");
-  const store = await openStoreFor({ settings, dialect, strategies: builtInStrategies, storePrefix, clock, log, signal: closing.signal }, options.store);
+  const store = await openStoreFor({ settings, dialect, strategies, storePrefix, clock, log, signal: closing.signal }, options.store);
   await claimDialect(store, storePrefix, dialect);
   const core = buildCore({
     dialect,
     store,
     storePrefix,
     storageMedia: settings.storageMediaType === dialect.wire.protobufMediaType ? "protobuf" : "json",
-    strategies: builtInStrategies,
+    strategies,
     settings: { allowPrivileged: settings.allowPrivileged, eventTtlSeconds: settings.eventTtl / 1000 },
     clock,
     uncached: settings.watchCache ? new Set(settings.watchCacheSizes.filter(({ size }) => size === 0).map(({ resource }) => resource)) : "all",
@@ -84,6 +91,9 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   await core.start();
   await bootstrapNamespaces(core);
   await bootstrapPriorities(core);
+  await bootstrapFlowControl(core);
+  pool.attach(core.resources.get("/services")!, closing.signal);
+  await bootstrapOwnService(core, settings, pool.ownAddress);
   const access = await accessFor(core, settings);
   const served = ({ target }: ApiCall): boolean => {
     const version = front.catalog.find(target.group, target.version);
@@ -92,7 +102,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const serving = servingFor({ dialect, settings, enabled: (gate) => gates.enabled(gate), clock, log, served });
   const { lifecycle } = serving;
   const identities = identitiesFor(core, settings, options.own);
-  const plugins = admissionPlugins(core, settings, access);
+  const plugins = [freshServices(core), ...admissionPlugins(core, settings, access)];
   const front = buildFront(core, {
     authenticator: identities.authenticator,
     authorizer: access.authorizer,
@@ -122,7 +132,10 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     serverAddress: () => externalAddress(settings),
     closing: closing.signal,
   });
-  const running = background({ core, settings, clock, log, metrics: serving.metrics, signal: closing.signal });
+  const running = Promise.all([
+    background({ core, settings, clock, log, metrics: serving.metrics, signal: closing.signal }),
+    keepFlowControl(core, clock, closing.signal),
+  ]);
   let port: SecurePort | undefined;
   let debugSocket: PlainListener | undefined;
   if (options.listen !== false) {

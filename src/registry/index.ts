@@ -23,3 +23,7 @@ export { validateAnnotations, validateFinalizersQualified, validateLabels, valid
 export { dns1035Label, dnsLabel, dnsSubdomain, generatedName, pathSegment } from "./names.ts";
 export { builtInStrategies } from "./strategies/index.ts";
 export { systemClasses } from "./strategies/priority-class.ts";
+export { type ServicePool, serviceWith } from "./strategies/service.ts";
+export { mandatoryFlowSchemas } from "./strategies/flow-schema.ts";
+export { mandatoryPriorityLevels } from "./strategies/priority-level.ts";
+export { addressNumber, parseIp } from "./strategies/rules/address.ts";

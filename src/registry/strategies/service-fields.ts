@@ -69,5 +69,6 @@ export function dropLeftovers(service: Service, { spec: old }: Service): void {
     if (spec.loadBalancerClass === old.loadBalancerClass) delete spec.loadBalancerClass;
   }
   if (needsNodePorts(old) && !needsNodePorts(spec) && spec.externalTrafficPolicy === old.externalTrafficPolicy) delete spec.externalTrafficPolicy;
+  if (!needsAddress(spec)) delete spec.internalTrafficPolicy;
   if (spec.type !== "LoadBalancer") service.status = { ...service.status, loadBalancer: {} };
 }

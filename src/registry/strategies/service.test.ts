@@ -93,7 +93,6 @@ test("what the old type needed goes with it", () => {
     externalName: "x.example.com",
     ports: [{ port: 1, targetPort: 1, protocol: "TCP" }],
     sessionAffinity: "None",
-    internalTrafficPolicy: "Cluster",
   });
 });
 

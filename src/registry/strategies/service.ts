@@ -63,8 +63,10 @@ const portsText = ({ spec }: Service): string =>
   orNone(joined((spec.ports ?? []).map(({ port, nodePort, protocol }) => (nodePort ? `${port}:${nodePort}/${protocol}` : `${port}/${protocol}`))));
 
 /** The strategy of services for a server with this pool. */
-export const serviceWith = (pool?: ServicePool): Strategy =>
-  strategy<Service>({
+export function serviceWith(pool?: ServicePool): Strategy {
+  /** What the pool could not give, for the validation that follows. */
+  const missed = new WeakMap<Service, FieldError[]>();
+  return strategy<Service>({
     resource: "services",
     singular: "service",
     shortNames: ["svc"],
@@ -79,20 +81,22 @@ export const serviceWith = (pool?: ServicePool): Strategy =>
     defaults: serviceDefaults,
     prepareForCreate: (obj, about) => {
       obj.status = { loadBalancer: {} };
-      settle(obj, undefined, about, pool);
+      if (obj.spec.type === "ExternalName") delete obj.spec.internalTrafficPolicy;
+      missed.set(obj, settle(obj, undefined, about, pool));
     },
     prepareForUpdate: (obj, old, about) => {
-      settle(obj, old, about, pool);
+      missed.set(obj, settle(obj, old, about, pool));
       dropLeftovers(obj, old);
     },
     // What cannot be had is said alone; only a service that got its share is looked at as a whole.
     validate: (obj, { dialect }) => {
-      const blocked = settleFamilies(structuredClone(obj.spec), undefined, pool?.families ?? ["IPv4"]);
+      const blocked = missed.get(obj) ?? [];
       return blocked.length > 0 ? blocked : serviceErrors(obj, dialect, pool !== undefined);
     },
     validateUpdate: (obj, old, { dialect }) => {
       const blocked = settleFamilies(structuredClone(obj.spec), old.spec, pool?.families ?? ["IPv4"]);
-      return blocked.length > 0 ? blocked : [...changeErrors(obj, old), ...serviceErrors(obj, dialect, pool !== undefined)];
+      const errors = blocked.length > 0 ? blocked : [...changeErrors(obj, old), ...serviceErrors(obj, dialect, pool !== undefined)];
+      return errors.length > 0 ? errors : (missed.get(obj) ?? []);
     },
     warnings: (obj, _old, about) => warningsOf(obj, about),
     fields: ({ spec }) => ({ "spec.clusterIP": spec.clusterIP ?? "", "spec.type": spec.type ?? "" }),
@@ -107,5 +111,6 @@ export const serviceWith = (pool?: ServicePool): Strategy =>
       { name: "Selector", type: "string", priority: 1, doc: "Labels of the pods behind it.", cell: ({ spec }: Service) => orNone(labelsText(spec.selector)) },
     ],
   });
+}
 
 export const service = serviceWith();

@@ -60,7 +60,8 @@ export function isStrictPart(part: Block, whole: Block): boolean {
   return addressNumber(part.address, part.family) >> shift === addressNumber(whole.address, whole.family) >> shift;
 }
 
-function addressNumber(text: string, family: 4 | 6): bigint {
+/** An address that parseIp() has read, as a number. */
+export function addressNumber(text: string, family: 4 | 6): bigint {
   if (family === 4) return text.split(".").reduce((sum, part) => sum * 256n + BigInt(part), 0n);
   const dotted = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(text);
   const tail = dotted ? addressNumber(dotted[2]!, 4) : 0n;

@@ -1,0 +1,49 @@
+// A block of addresses that services get theirs from: its usable addresses, counted from one.
+import { SocketAddress } from "node:net";
+import { addressNumber, parseIp } from "#registry";
+
+export interface AddressRange {
+  readonly family: "IPv4" | "IPv6";
+  /** As it was written: `10.0.0.0/24`. */
+  readonly text: string;
+  /** How many addresses there are to give; the block's own address, and the last one of IPv4, are not among them. */
+  readonly size: number;
+  /** From 1 to `size`. */
+  at(position: number): string;
+  contains(address: string): boolean;
+}
+
+const widths = { IPv4: 32, IPv6: 128 } as const;
+
+export function addressRange(text: string): AddressRange {
+  const [address = "", bits = ""] = text.split("/");
+  const family = parseIp(address)?.family === 6 ? "IPv6" : "IPv4";
+  const free = widths[family] - Number(bits);
+  const base = (numberOf(address) >> BigInt(free)) << BigInt(free);
+  const size = 2 ** free - (family === "IPv4" ? 2 : 1);
+  return {
+    family,
+    text,
+    size,
+    at: (position) => addressText(base + BigInt(position), family),
+    contains: (given) => {
+      if ((parseIp(given)?.family === 6) !== (family === "IPv6")) return false;
+      const position = numberOf(given) - base;
+      return position >= 1n && position <= BigInt(size);
+    },
+  };
+}
+
+/** One text for all ways to write an address. */
+export const canonicalAddress = (address: string): string => (parseIp(address) ? addressText(numberOf(address), parseIp(address)!.family === 6 ? "IPv6" : "IPv4") : address);
+
+function numberOf(address: string): bigint {
+  const { text, family } = parseIp(address)!;
+  return addressNumber(text, family);
+}
+
+function addressText(value: bigint, family: "IPv4" | "IPv6"): string {
+  if (family === "IPv4") return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 255n).join(".");
+  const words = Array.from({ length: 8 }, (_, position) => ((value >> BigInt(112 - 16 * position)) & 0xffffn).toString(16));
+  return new SocketAddress({ address: words.join(":"), family: "ipv6" }).address;
+}
