@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { systemClock } from "#base";
+import { type ProcessState, type Supervised, supervise } from "./supervisor.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "orch-supervisor-"));
+after(() => rmSync(folder, { recursive: true }));
+
+/** Runs a script, and tells when it has reached a state. */
+function supervised(script: string): { readonly part: Supervised; readonly states: ProcessState[]; reached(is: ProcessState["is"], times?: number): Promise<ProcessState> } {
+  const states: ProcessState[] = [];
+  let look = (): void => undefined;
+  const logFile = join(folder, `${Math.random()}.log`);
+  const part = supervise({ name: "part", command: process.execPath, args: ["-e", script], logFile, patienceMilliseconds: 1000 }, systemClock, (state) => {
+    states.push(state);
+    look();
+  });
+  const reached = (is: ProcessState["is"], times = 1): Promise<ProcessState> =>
+    new Promise((resolve) => {
+      look = () => {
+        const found = states.filter((state) => state.is === is);
+        if (found.length >= times) resolve(found[times - 1]!);
+      };
+      look();
+    });
+  return { part, states, reached };
+}
+
+const ready = 'process.send({ phase: "waking" }); process.send({ ready: "https://here" });';
+const endless = "setInterval(() => {}, 1000);";
+
+test("phases and readiness are told, and a stop ends the process", async () => {
+  const { part, states } = supervised(`${ready} ${endless}`);
+  await part.ready;
+  assert.deepEqual(
+    states.map(({ is }) => is),
+    ["starting", "starting", "ready"],
+  );
+  assert.deepEqual(states[1], { is: "starting", phase: "waking" });
+  await part.stop();
+  assert.equal(states.at(-1)!.is, "stopped");
+});
+
+test("what ends after it was ready is started again", async () => {
+  const { part, reached } = supervised(`${ready} ${endless}`);
+  await part.ready;
+  process.kill(part.pid!, "SIGKILL");
+  const state = await reached("restarting");
+  assert.deepEqual(state, { is: "restarting", why: "was ended by SIGKILL", inMilliseconds: 500 });
+  await reached("ready", 2);
+  await part.stop();
+});
+
+test("what cannot start is not tried again, and its last words are told", async () => {
+  const { part, reached } = supervised('console.error("the store is damaged"); process.exitCode = 3;');
+  await assert.rejects(part.ready, /ended with code 3/);
+  const state = await reached("failed");
+  assert.ok(state.is === "failed" && state.lastLines.includes("the store is damaged"));
+  await part.stop();
+});
+
+test("a program that is not there is told", async () => {
+  const states: ProcessState[] = [];
+  const part = supervise({ name: "part", command: join(folder, "nothing"), args: [], logFile: join(folder, "log"), patienceMilliseconds: 1 }, systemClock, (state) =>
+    states.push(state),
+  );
+  await assert.rejects(part.ready, /could not be run/);
+});
+
+test("a process that will not end is killed when patience is over", async () => {
+  const { part, states } = supervised(`process.on("SIGTERM", () => {}); ${ready} ${endless}`);
+  await part.ready;
+  await part.stop();
+  assert.equal(states.at(-1)!.is, "stopped");
+});
+
+test("a child notices when its supervisor is gone", async () => {
+  const { part, reached } = supervised(`process.on("disconnect", () => process.exit(0)); ${ready} ${endless}`);
+  await part.ready;
+  part.kill();
+  await reached("stopped");
+});

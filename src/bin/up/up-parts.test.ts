@@ -1,0 +1,119 @@
+import assert from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { connectionOf, readClientConfig } from "#client";
+import { dialects } from "#dialect";
+import { credentialsFor } from "./credentials.ts";
+import { placesFor } from "./places.ts";
+import { choosePort } from "./ports.ts";
+import { isAlive, readRunning, writeRunning } from "./running.ts";
+import { type Machine, agentChance, installRuntime } from "./runtime.ts";
+import { firstCommand } from "./status-view.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "orch-up-"));
+after(() => rmSync(folder, { recursive: true }));
+
+const roots: [name: string, given: string, environment: Record<string, string>, root: string][] = [
+  ["the home directory", "", {}, join(homedir(), ".orch", "orch")],
+  ["the user's data directory, where there is one", "", { XDG_DATA_HOME: "/data" }, "/data/orch/orch"],
+  ["not a relative data directory", "", { XDG_DATA_HOME: "data" }, join(homedir(), ".orch", "orch")],
+  ["the directory given", "/some/where", { XDG_DATA_HOME: "/data" }, "/some/where"],
+];
+for (const [name, given, environment, root] of roots) test(`a cluster is kept in ${name}`, () => assert.equal(placesFor(dialects.orch, given, environment).root, root));
+
+test("credentials are made once, readable by their owner only, and fit together", () => {
+  const places = placesFor(dialects.orch, join(folder, "cluster"));
+  const options = { places, dialect: dialects.orch, server: "https://127.0.0.1:6443", bindAddress: "127.0.0.1", nodeName: "node-1", now: Date.now() };
+  const made = credentialsFor(options);
+  const read = (file: string): string => readFileSync(file, "utf8");
+  const before = [made.servingCertificate, made.accountKey, places.tokens, places.adminConfig].map(read);
+  credentialsFor(options);
+  assert.deepEqual([made.servingCertificate, made.accountKey, places.tokens, places.adminConfig].map(read), before);
+  for (const file of [made.servingKey, made.accountKey, places.tokens, places.adminConfig, places.agentConfig]) assert.equal(statSync(file).mode & 0o777, 0o600, file);
+  const authority = new X509Certificate(read(made.authorityFile));
+  const serving = new X509Certificate(read(made.servingCertificate));
+  assert.ok(serving.verify(authority.publicKey));
+  assert.equal(serving.checkIP("127.0.0.1"), "127.0.0.1");
+  assert.equal(connectionOf(readClientConfig(places.adminConfig)).server, "https://127.0.0.1:6443");
+  const agent = readClientConfig(places.agentConfig).users[0]!.user["client-certificate-data"]!;
+  assert.match(new X509Certificate(Buffer.from(agent, "base64")).subject, /CN=system:node:node-1/);
+});
+
+test("certificates are renewed before they run out, and when their authority is another", () => {
+  const places = placesFor(dialects.orch, join(folder, "renewed"));
+  const at = (now: number) => credentialsFor({ places, dialect: dialects.orch, server: "https://127.0.0.1:1", bindAddress: "127.0.0.1", nodeName: "n", now });
+  const { servingCertificate, authorityFile } = at(Date.now());
+  const [first, authority] = [readFileSync(servingCertificate, "utf8"), readFileSync(authorityFile, "utf8")];
+  at(Date.now() + 340 * 86_400_000);
+  const second = readFileSync(servingCertificate, "utf8");
+  assert.notEqual(second, first);
+  assert.equal(readFileSync(authorityFile, "utf8"), authority);
+  rmSync(authorityFile);
+  at(Date.now());
+  assert.ok(new X509Certificate(readFileSync(servingCertificate, "utf8")).verify(new X509Certificate(readFileSync(authorityFile, "utf8")).publicKey));
+});
+
+test("the port of the last time is taken again, unless somebody else has it", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+  assert.equal(await choosePort("127.0.0.1", port, undefined), undefined);
+  const other = await choosePort("127.0.0.1", 0, port);
+  assert.ok(other !== undefined && other !== port);
+  taken.close();
+  await once(taken, "close");
+  assert.equal(await choosePort("127.0.0.1", 0, port), port);
+});
+
+const running: [name: string, pid: number, up: boolean, alive: boolean][] = [
+  ["a cluster that has ended", process.ppid, false, false],
+  ["a process that is gone", 2 ** 22 + 1, true, false],
+  ["this very process", process.pid, true, false],
+];
+for (const [name, pid, up, alive] of running) test(`${name} is not taken for a running one`, () => assert.equal(isAlive({ pid, port: 1, dialect: "orch", up }), alive));
+
+test("a note that cannot be read is no note", () => {
+  const file = join(folder, "running.json");
+  assert.equal(readRunning(file), undefined);
+  writeFileSync(file, "{");
+  assert.equal(readRunning(file), undefined);
+  writeRunning(file, { pid: 5, port: 6, dialect: "orch", up: true });
+  assert.deepEqual(readRunning(file), { pid: 5, port: 6, dialect: "orch", up: true });
+});
+
+const machine = (parts: Partial<Machine>): Machine => ({ isRoot: true, platform: "linux", isSocket: () => true, exists: () => true, ...parts });
+const chances: [name: string, parts: Partial<Machine>, remedy: string | undefined][] = [
+  ["root with a runtime", {}, undefined],
+  ["root without a runtime", { isSocket: () => false }, "orch up --install-runtime"],
+  ["a user with a runtime", { isRoot: false }, "sudo orch up"],
+  ["a user without a runtime", { isRoot: false, isSocket: () => false }, "sudo orch up --install-runtime"],
+  ["another system", { platform: "darwin" }, "the API server works without it"],
+  ["no program", { exists: () => false }, "npm run build"],
+];
+for (const [name, parts, remedy] of chances) {
+  test(`${name}: ${remedy === undefined ? "the agent runs" : `the agent is left out, and told ${remedy}`}`, () => {
+    const chance = agentChance(machine(parts), "unix:///run/x.sock", "/bin/agent");
+    assert.equal(chance.possible ? undefined : chance.remedy, remedy);
+  });
+}
+
+test("nothing is installed without root or without apt", () => {
+  assert.match(
+    installRuntime(machine({ isRoot: false }), () => undefined)!,
+    /needs root/,
+  );
+  assert.match(
+    installRuntime(machine({ exists: () => false }), () => undefined)!,
+    /no apt-get/,
+  );
+});
+
+test("the command to try next survives odd paths", () => {
+  assert.match(firstCommand("/a/b.conf"), /=\/a\/b\.conf get namespaces$/);
+  assert.match(firstCommand("/a b/it's.conf"), /='\/a b\/it'\\''s\.conf' get namespaces$/);
+});

@@ -1,0 +1,126 @@
+// orch up, from the first start to the purge, as a person would use it.
+import assert from "node:assert/strict";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { promisify } from "node:util";
+import { freePort, kubectl, needs } from "#kit";
+
+const orch = join(import.meta.dirname, "..", "..", "bin", "orch");
+const folder = mkdtempSync(join(tmpdir(), "orch-up-e2e-"));
+const data = join(folder, "cluster");
+const started: ChildProcess[] = [];
+after(() => {
+  for (const child of started) if (child.exitCode === null) child.kill("SIGKILL");
+  rmSync(folder, { recursive: true, force: true });
+});
+
+interface Running {
+  readonly child: ChildProcess;
+  text(): string;
+  /** Resolves when the text shows up; rejects when the program ends before. */
+  says(text: string): Promise<void>;
+  readonly ended: Promise<number | null>;
+}
+
+function up(...flags: string[]): Running {
+  const child = spawn(orch, ["up", `--data-dir=${data}`, "--agent=false", ...flags], { stdio: ["ignore", "pipe", "pipe"] });
+  started.push(child);
+  let text = "";
+  let look = (): void => undefined;
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (chunk: string) => {
+      text += chunk;
+      look();
+    });
+  }
+  const ended = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+  const says = (wanted: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      look = () => {
+        if (text.includes(wanted)) resolve();
+      };
+      look();
+      void ended.then(() => reject(new Error(`it ended without saying ${JSON.stringify(wanted)}:\n${text}`)));
+    });
+  return { child, text: () => text, says, ended };
+}
+const run = async (...args: string[]): Promise<{ code: number; text: string }> => {
+  try {
+    const { stdout, stderr } = await promisify(execFile)(orch, args, { timeout: 60_000 });
+    return { code: 0, text: stdout + stderr };
+  } catch (error) {
+    const { code, stdout = "", stderr = "" } = error as { code: number; stdout?: string; stderr?: string };
+    return { code, text: stdout + stderr };
+  }
+};
+
+test("a cluster starts, is used, stops on Ctrl-C, keeps its data, is saved and goes away", needs("kubectl"), async () => {
+  const port = await freePort();
+  const first = up(`--port=${port}`);
+  await first.says("Stop with Ctrl-C");
+  const config = join(data, "admin.conf");
+  assert.ok(first.text().includes(config));
+  assert.equal(statSync(config).mode & 0o777, 0o600);
+  // A copy, because kubectl keeps its cache beside the file.
+  const copy = join(folder, "admin.conf");
+  copyFileSync(config, copy);
+  const use = (...args: string[]) => kubectl(copy, args);
+  assert.equal((await use("create", "configmap", "kept", "--from-literal=a=b")).code, 0);
+
+  const second = await run("up", `--data-dir=${data}`);
+  assert.equal(second.code, 1);
+  assert.match(second.text, /is up already/);
+
+  const backup = join(folder, "backup.db");
+  assert.deepEqual((await run("store", "backup", backup, `--data-dir=${data}`)).code, 0);
+  assert.equal((await run("store", "backup", backup, `--data-dir=${data}`)).code, 1);
+
+  first.child.kill("SIGINT");
+  assert.equal(await first.ended, 0);
+
+  const again = up();
+  await again.says(`ready on https://127.0.0.1:${port}`);
+  await again.says("Stop with Ctrl-C");
+  assert.match((await use("get", "configmap", "kept", "-o", "name")).stdout, /configmap\/kept/);
+  assert.match((await run("down", `--data-dir=${data}`)).text, /the cluster is down/);
+  assert.equal(await again.ended, 0);
+
+  const restored = join(folder, "restored");
+  assert.equal((await run("store", "restore", backup, `--data-dir=${restored}`)).code, 0);
+  assert.ok(existsSync(join(restored, "store")));
+
+  assert.equal((await run("down", "--purge", `--data-dir=${data}`)).code, 0);
+  assert.equal(existsSync(data), false);
+});
+
+test("a server that cannot start is told with its last words", async () => {
+  const broken = up("--", "--max-requests-inflight=many");
+  assert.equal(await broken.ended, 1);
+  assert.match(broken.text(), /--max-requests-inflight=many/);
+  assert.ok(readFileSync(join(data, "logs", "apiserver.log"), "utf8").includes("--max-requests-inflight"));
+});
+
+const commands: [args: string[], code: number, text: RegExp][] = [
+  [["help"], 0, /orch up \[flags\]/],
+  [["version"], 0, /v\d+\.\d+/],
+  [[], 1, /Usage/],
+  [["upp"], 1, /did you mean up/],
+  [["up", "--help"], 0, /--install-runtime/],
+  [["up", "--no-such-flag"], 1, /--no-such-flag/],
+  [["down", "--help"], 0, /--purge/],
+  [["down", "--data-dir=/nonexistent/orch"], 0, /no cluster runs/],
+  [["store"], 1, /orch store backup/],
+  [["store", "backup"], 1, /takes one file/],
+  [["store", "lose", "x"], 1, /there is no orch store lose/],
+  [["config", "help"], 0, /orch config check/],
+];
+for (const [args, code, text] of commands) {
+  test(`orch ${args.join(" ")} ends with ${code}`, async () => {
+    const answer = await run(...args);
+    assert.equal(answer.code, code, answer.text);
+    assert.match(answer.text, text);
+  });
+}
