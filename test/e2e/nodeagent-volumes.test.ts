@@ -1,0 +1,273 @@
+// Volumes of pods on a real runtime: what containers see, what changes under them, and what is left when they are gone.
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Pod } from "#api";
+import { kinds } from "#client";
+import { type Cluster, needsCluster, startCluster } from "#kit";
+
+const namespace = "volumes";
+const patienceSeconds = 60;
+const needed = needsCluster();
+
+describe("volumes of pods", needed, () => {
+  let cluster: Cluster;
+  let count = 0;
+  before(async () => {
+    cluster = await startCluster();
+    await cluster.client.of(kinds.namespaces).create({ metadata: { name: namespace } } as never);
+    await until("the namespace is furnished", () =>
+      cluster.client
+        .of(kinds.serviceAccounts)
+        .get("default", { namespace })
+        .then(Boolean, () => false),
+    );
+  });
+  after(() => cluster?.stop());
+
+  async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
+    for (const deadline = Date.now() + patienceSeconds * 1000; Date.now() < deadline; await sleep(100)) {
+      const found = await look();
+      if (found) return found;
+    }
+    throw new Error(`not within ${patienceSeconds} s: ${what}`);
+  }
+  const get = (name: string): Promise<Pod | undefined> =>
+    cluster.client
+      .of(kinds.pods)
+      .get(name, { namespace })
+      .catch(() => undefined);
+  const command = (script: string): object => ({ image: cluster.containerd.images.busybox, command: ["/bin/sh", "-c", script] });
+  const mounts = (...paths: string[]): object[] => paths.map((mountPath, i) => ({ name: `v${i}`, mountPath }));
+
+  async function create(spec: object, metadata: object = {}): Promise<string> {
+    const name = `p${++count}`;
+    const whole = { nodeName: cluster.nodeName, restartPolicy: "Never", terminationGracePeriodSeconds: 1, automountServiceAccountToken: false, ...spec };
+    await cluster.client.of(kinds.pods).create({ metadata: { name, ...metadata }, spec: whole } as never, { namespace });
+    return name;
+  }
+  async function logOf(name: string, container = "c"): Promise<string> {
+    const { stdout } = await cluster.kubectl(["logs", "-n", namespace, name, "-c", container]);
+    return stdout;
+  }
+  async function finished(name: string): Promise<Pod> {
+    return await until(`${name} ends`, async () => {
+      const pod = await get(name);
+      return (pod?.status?.phase === "Succeeded" || pod?.status?.phase === "Failed") && pod;
+    });
+  }
+  /** Runs a script to its end with one volume at /v; gives what it printed. */
+  async function printed(script: string, volume: object, spec: object = {}): Promise<string> {
+    const name = await create({ volumes: [{ name: "v0", ...volume }], containers: [{ name: "c", ...command(script), volumeMounts: mounts("/v") }], ...spec });
+    await finished(name);
+    return await logOf(name);
+  }
+  async function trouble(volume: object): Promise<string> {
+    const name = await create({ volumes: [{ name: "v0", ...volume }], containers: [{ name: "c", ...command("true"), volumeMounts: mounts("/v") }] });
+    const event = await until(`${name} has trouble`, async () => {
+      const { items } = await cluster.client.of(kinds.coreEvents).list({ namespace });
+      return items.find(({ involvedObject, reason }) => involvedObject.name === name && reason === "FailedMount");
+    });
+    assert.equal((await get(name))?.status?.phase, "Pending");
+    await cluster.client.of(kinds.pods).delete(name, { namespace, graceSeconds: 0 });
+    return event.message ?? "";
+  }
+
+  test("an emptyDir is shared by the containers of a pod, and open to all", async () => {
+    const name = await create({
+      volumes: [{ name: "v0", emptyDir: {} }],
+      containers: [
+        { name: "a", ...command("echo data > /v/f"), volumeMounts: mounts("/v") },
+        { name: "c", ...command('while [ ! -s /v/f ]; do sleep 0.1; done; cat /v/f; stat -c "%u %g %a" /v'), volumeMounts: mounts("/v") },
+      ],
+    });
+    await finished(name);
+    assert.equal(await logOf(name), "data\n0 0 777\n");
+  });
+
+  test("an emptyDir in memory is a tmpfs of its size", async () => {
+    assert.equal(
+      await printed("grep ' /v ' /proc/mounts | cut -d' ' -f3; df -k /v | tail -1 | awk '{print $2}'", { emptyDir: { medium: "Memory", sizeLimit: "8Mi" } }),
+      "tmpfs\n8192\n",
+    );
+  });
+
+  test("config maps and secrets are files with their modes", async () => {
+    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "cm" }, data: { a: "1", b: "2" } } as never, { namespace });
+    await cluster.client.of(kinds.secrets).create({ metadata: { name: "sec" }, data: { s: Buffer.from("S").toString("base64") } } as never, { namespace });
+    const show = 'for f in /v/*; do echo "$f $(stat -L -c %a $f) $(cat $f)"; done';
+    assert.equal(await printed(show, { configMap: { name: "cm" } }), "/v/a 644 1\n/v/b 644 2\n");
+    assert.equal(await printed(show, { secret: { secretName: "sec", defaultMode: 0o400 } }), "/v/s 400 S\n");
+    assert.equal(await printed(show, { configMap: { name: "cm", items: [{ key: "a", path: "x", mode: 0o600 }] } }), "/v/x 600 1\n");
+    assert.equal(await printed("touch /v/new 2>&1 | grep -o 'Read-only'", { configMap: { name: "cm" } }), "Read-only\n");
+  });
+
+  test("the pod tells itself its labels and limits", async () => {
+    const items = [
+      { path: "name", fieldRef: { fieldPath: "metadata.name" } },
+      { path: "labels", fieldRef: { fieldPath: "metadata.labels" } },
+      { path: "cpu", mode: 0o600, resourceFieldRef: { containerName: "c", resource: "limits.cpu", divisor: "1m" } },
+    ];
+    const name = await create(
+      {
+        volumes: [{ name: "v0", downwardAPI: { items } }],
+        containers: [
+          { name: "c", ...command('for f in /v/*; do echo "$f $(stat -L -c %a $f) $(cat $f)"; done'), resources: { limits: { cpu: "250m" } }, volumeMounts: mounts("/v") },
+        ],
+      },
+      { labels: { a: "one", b: "2" } },
+    );
+    await finished(name);
+    assert.equal(await logOf(name), `/v/cpu 600 250\n/v/labels 644 a="one"\nb="2"\n/v/name 644 ${name}\n`);
+  });
+
+  test("a projected token is for its audience", async () => {
+    const script = `cut -d. -f2 /v/tok | tr _- /+ | sed "s/$/==/" | base64 -d 2>/dev/null | grep -o '"aud":\\["me"\\]'; stat -L -c %a /v/tok`;
+    assert.equal(await printed(script, { projected: { sources: [{ serviceAccountToken: { path: "tok", audience: "me", expirationSeconds: 600 } }] } }), '"aud":["me"]\n644\n');
+  });
+
+  test("in a projection later sources win", async () => {
+    const sources = [{ configMap: { name: "both-cm" } }, { secret: { name: "both-sec" } }];
+    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "both-cm" }, data: { a: "from cm" } } as never, { namespace });
+    await cluster.client.of(kinds.secrets).create({ metadata: { name: "both-sec" }, data: { a: Buffer.from("from secret").toString("base64") } } as never, { namespace });
+    assert.equal(await printed("cat /v/a", { projected: { sources } }), "from secret");
+  });
+
+  test("a group owns what it shall", async () => {
+    const securityContext = { runAsUser: 1000, fsGroup: 2222, supplementalGroups: [3333] };
+    assert.equal(await printed('stat -c "%g %a" /v; touch /v/f; stat -c "%u %g" /v/f', { emptyDir: {} }, { securityContext }), "2222 2777\n1000 2222\n");
+    assert.equal(await printed('stat -L -c "%g %a" /v/s', { secret: { secretName: "sec" } }, { securityContext }), "2222 644\n");
+  });
+
+  test("paths of the host are of the type asked for", async () => {
+    const folder = join(cluster.folder, "host");
+    await mkdir(folder);
+    assert.equal(await printed('touch /v/f && stat -c "%a %F" /v', { hostPath: { path: join(folder, "made"), type: "DirectoryOrCreate" } }), "755 directory\n");
+    assert.equal(await printed('stat -c "%F %a" /v', { hostPath: { path: join(folder, "file"), type: "FileOrCreate" } }), "regular empty file 644\n");
+    assert.equal(await printed("[ -c /v ] && echo char", { hostPath: { path: "/dev/null", type: "CharDevice" } }), "char\n");
+    assert.ok(existsSync(join(folder, "made", "f")), "what the host had made for it stays");
+    assert.match(await trouble({ hostPath: { path: "/etc", type: "File" } }), /hostPath type check failed: \/etc is not a file/);
+  });
+
+  test("a missing map is trouble until it appears", async () => {
+    const name = await create({ volumes: [{ name: "v0", configMap: { name: "late" } }], containers: [{ name: "c", ...command("cat /v/k"), volumeMounts: mounts("/v") }] });
+    await until("the trouble is told", async () =>
+      (await cluster.client.of(kinds.coreEvents).list({ namespace })).items.some(({ involvedObject, reason }) => involvedObject.name === name && reason === "FailedMount"),
+    );
+    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "late" }, data: { k: "at last" } } as never, { namespace });
+    await finished(name);
+    assert.equal(await logOf(name), "at last");
+  });
+
+  test("a change of a map reaches the running container, whole", async () => {
+    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "live" }, data: { a: "1", b: "1" } } as never, { namespace });
+    const script = 'cat /v/a /v/b; echo; while [ "$(cat /v/a)" = 1 ]; do sleep 0.1; done; cat /v/a /v/b; echo';
+    const name = await create({ volumes: [{ name: "v0", configMap: { name: "live" } }], containers: [{ name: "c", ...command(script), volumeMounts: mounts("/v") }] });
+    await until("the first look", async () => (await logOf(name).catch(() => "")) === "11\n");
+    await cluster.client.of(kinds.configMaps).patch("live", "merge", { data: { a: "2", b: "2" } }, { namespace });
+    await finished(name);
+    assert.equal(await logOf(name), "11\n22\n");
+  });
+
+  test("paths inside volumes are bound, and cannot lead out", async () => {
+    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "sub" }, data: { k: "cmval\n" } } as never, { namespace });
+    const name = await create({
+      volumes: [
+        { name: "v0", emptyDir: {} },
+        { name: "v1", configMap: { name: "sub" } },
+      ],
+      initContainers: [{ name: "i", ...command("mkdir -p /v/in/er; echo deep > /v/in/er/f; ln -s /etc /v/l"), volumeMounts: mounts("/v") }],
+      containers: [
+        {
+          name: "c",
+          ...command("cat /x/f; cat /one; echo new > /mk/f && ls /mk"),
+          volumeMounts: [
+            { name: "v0", mountPath: "/x", subPath: "in/er" },
+            { name: "v1", mountPath: "/one", subPath: "k" },
+            { name: "v0", mountPath: "/mk", subPath: "made" },
+          ],
+        },
+      ],
+    });
+    await finished(name);
+    assert.equal(await logOf(name), "deep\ncmval\nf\n");
+    const bad = await create({
+      volumes: [{ name: "v0", emptyDir: {} }],
+      initContainers: [{ name: "i", ...command("ln -s /etc /v/l"), volumeMounts: mounts("/v") }],
+      containers: [{ name: "c", ...command("echo no"), volumeMounts: [{ name: "v0", mountPath: "/x", subPath: "l" }] }],
+    });
+    const waiting = await until(
+      "the container is refused",
+      async () => (await get(bad))?.status?.containerStatuses?.[0]?.state?.waiting?.message && (await get(bad))?.status?.containerStatuses?.[0]?.state?.waiting,
+    );
+    assert.deepEqual([waiting.reason, waiting.message], ["CreateContainerConfigError", 'failed to prepare subPath for volumeMount "v0" of container "c"']);
+    await cluster.client.of(kinds.pods).delete(bad, { namespace });
+  });
+
+  test("a claim gives the folder that its volume names", async () => {
+    const folder = join(cluster.folder, "pv");
+    await mkdir(folder);
+    await writeFile(join(folder, "precious"), "mine\n");
+    const { persistentvolumes, persistentvolumeclaims } = {
+      persistentvolumes: "/api/v1/persistentvolumes",
+      persistentvolumeclaims: `/api/v1/namespaces/${namespace}/persistentvolumeclaims`,
+    };
+    const size = { storage: "1Gi" };
+    const claim = (await cluster.client.request("POST", persistentvolumeclaims, {
+      metadata: { name: "claim" },
+      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: size }, volumeName: "pv", storageClassName: "" },
+    })) as { metadata: { uid: string } };
+    await cluster.client.request("POST", persistentvolumes, {
+      metadata: { name: "pv" },
+      spec: {
+        capacity: size,
+        accessModes: ["ReadWriteOnce"],
+        local: { path: folder },
+        nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key: cluster.dialect.names.labels.hostname, operator: "In", values: [cluster.nodeName] }] }] } },
+        claimRef: { kind: "PersistentVolumeClaim", namespace, name: "claim", uid: claim.metadata.uid },
+      },
+    });
+    await cluster.client.request(
+      "PATCH",
+      `${persistentvolumeclaims}/claim/status`,
+      { status: { phase: "Bound", accessModes: ["ReadWriteOnce"], capacity: size } },
+      { "content-type": "application/merge-patch+json" },
+    );
+    assert.equal(await printed("cat /v/precious; echo more > /v/added", { persistentVolumeClaim: { claimName: "claim" } }), "mine\n");
+    await cluster.client.of(kinds.pods).delete(`p${count}`, { namespace });
+    await until("the pod is gone", async () => !(await get(`p${count}`)));
+    assert.deepEqual((await readdir(folder)).toSorted(), ["added", "precious"], "the volume outlives the pod");
+  });
+
+  test("a disk volume over its limit ends the pod", async () => {
+    const name = await create({
+      volumes: [{ name: "v0", emptyDir: { sizeLimit: "1Mi" } }],
+      containers: [{ name: "c", ...command("dd if=/dev/zero of=/v/f bs=1M count=5 2>/dev/null; sleep 3600"), volumeMounts: mounts("/v") }],
+    });
+    const { status } = await finished(name);
+    assert.deepEqual([status?.phase, status?.reason, status?.message], ["Failed", "Evicted", 'Usage of EmptyDir volume "v0" exceeds the limit "1Mi". ']);
+  });
+
+  test("after an agent's restart running pods keep their volumes, and gone ones leave nothing", async () => {
+    const running = await create({
+      volumes: [
+        { name: "v0", emptyDir: { medium: "Memory" } },
+        { name: "v1", secret: { secretName: "sec" } },
+      ],
+      containers: [{ name: "c", ...command("echo kept > /v/f; sleep 3600"), volumeMounts: mounts("/v", "/s") }],
+    });
+    await until(`${running} runs`, async () => (await get(running))?.status?.phase === "Running");
+    await cluster.agent.kill9();
+    await cluster.agent.start();
+    const { stdout } = await until("exec works again", () => cluster.kubectl(["exec", "-n", namespace, running, "--", "cat", "/v/f", "/s/s"]).catch(() => undefined));
+    assert.equal(stdout, "kept\nS");
+    const { items } = await cluster.client.of(kinds.pods).list({ namespace });
+    for (const { metadata } of items) await cluster.client.of(kinds.pods).delete(metadata.name!, { namespace });
+    await until("all pods are gone", async () => (await cluster.client.of(kinds.pods).list({ namespace })).items.length === 0);
+    await until("no mount of theirs is left", async () => !(await readFile("/proc/self/mountinfo", "utf8")).includes(`${cluster.agent.rootDir}/pods/`));
+    await until("no folder of theirs is left", async () => (await readdir(join(cluster.agent.rootDir, "pods"))).length === 0);
+  });
+});
