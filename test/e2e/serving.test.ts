@@ -1,0 +1,266 @@
+// The secure port on real sockets: certificates, limits, headers, compression, and the end.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { request as plainRequest } from "node:http";
+import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
+import { type RequestOptions, request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { type ConnectionOptions, type TLSSocket, connect } from "node:tls";
+import { gunzipSync } from "node:zlib";
+import { type StartedServer, settleFlags, start } from "#apiserver";
+import { selfSigned, writePair } from "#authn";
+import { silentLog } from "#base";
+import { dialects } from "#dialect";
+import { freePort, startApiserver } from "#kit";
+
+const folder = mkdtempSync(join(tmpdir(), "orch-serving-"));
+after(() => rmSync(folder, { recursive: true }));
+const file = (name: string): string => join(folder, name);
+const pair = (name: string, names: readonly string[]): void =>
+  writePair(selfSigned({ commonName: name }, names, { now: Date.now(), days: 2 }), file(`${name}.crt`), file(`${name}.key`));
+pair("main", ["localhost", "127.0.0.1"]);
+pair("exact", ["one.test.example"]);
+pair("wild", ["*.test.example"]);
+writePair(selfSigned({ commonName: "accounts" }, [], { now: Date.now(), days: 2 }), file("accounts.crt"), file("accounts.key"));
+writeFileSync(file("tokens.csv"), 'admin-token,admin,admin,"system:masters"\nuser-token,user,user\n');
+
+interface Served extends AsyncDisposable {
+  readonly server: StartedServer;
+  readonly port: number;
+}
+
+async function serve(...flags: string[]): Promise<Served> {
+  const port = await freePort();
+  const settled = settleFlags(dialects.orch, [
+    "--store-servers=memory://",
+    `--secure-port=${port}`,
+    "--bind-address=127.0.0.1",
+    `--tls-cert-file=${file("main.crt")}`,
+    `--tls-private-key-file=${file("main.key")}`,
+    `--token-auth-file=${file("tokens.csv")}`,
+    "--service-account-issuer=https://issuer.test",
+    `--service-account-signing-key-file=${file("accounts.key")}`,
+    `--service-account-key-file=${file("accounts.key")}`,
+    ...flags,
+  ]);
+  assert.deepEqual(settled.errors, []);
+  const server = await start({ dialect: dialects.orch, settings: settled.values, gates: settled.gates, log: silentLog });
+  return { server, port, [Symbol.asyncDispose]: () => server.stop() };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: Buffer;
+}
+
+function ask({ port }: { readonly port: number }, path: string, options: RequestOptions = {}, body?: string): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const headers = { authorization: "Bearer admin-token", ...(body !== undefined && { "content-type": "application/json" }), ...(options.headers as object) };
+    const sent = request({ host: "127.0.0.1", port, path, agent: false, rejectUnauthorized: false, ...options, headers }, (reply) => {
+      const chunks: Buffer[] = [];
+      reply.on("data", (chunk: Buffer) => chunks.push(chunk));
+      reply.on("end", () => resolve({ status: reply.statusCode!, headers: reply.headers, body: Buffer.concat(chunks) }));
+      reply.on("error", reject);
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+async function shake(port: number, options: ConnectionOptions): Promise<TLSSocket> {
+  const socket = connect({ host: "127.0.0.1", port, rejectUnauthorized: false, ...options });
+  await once(socket, "secureConnect");
+  return socket;
+}
+async function commonName(port: number, servername: string): Promise<string | string[] | undefined> {
+  const socket = await shake(port, { servername });
+  const name = socket.getPeerCertificate().subject.CN;
+  socket.destroy();
+  return name;
+}
+
+test("a name gets its own certificate: exact before wildcard, given before found, else the default", async () => {
+  await using served = await serve(
+    `--tls-sni-cert-key=${file("wild.crt")},${file("wild.key")}`,
+    `--tls-sni-cert-key=${file("exact.crt")},${file("exact.key")}`,
+    `--tls-sni-cert-key=${file("wild.crt")},${file("wild.key")}:given.example`,
+  );
+  const names = ["one.test.example", "two.test.example", "given.example", "other.example"];
+  assert.deepEqual(await Promise.all(names.map((name) => commonName(served.port, name))), ["exact", "wild", "wild", "main"]);
+});
+
+test("a certificate that is replaced is served to whoever connects next", async () => {
+  pair("changing", ["localhost"]);
+  const flags = [`--tls-cert-file=${file("changing.crt")}`, `--tls-private-key-file=${file("changing.key")}`];
+  await using served = await serve(...flags);
+  const serial = async (): Promise<string> => {
+    const socket = await shake(served.port, {});
+    const { serialNumber } = socket.getPeerCertificate();
+    socket.destroy();
+    return serialNumber;
+  };
+  const before = await serial();
+  pair("changing", ["localhost"]);
+  utimesSync(file("changing.crt"), 1, 1);
+  for (const until = Date.now() + 20_000; Date.now() < until && (await serial()) === before;) await new Promise((resolve) => setTimeout(resolve, 200));
+  assert.notEqual(await serial(), before);
+});
+
+test("TLS below the oldest version is refused, and the chosen cipher suite is used", async () => {
+  await using served = await serve("--tls-min-version=VersionTLS12", "--tls-cipher-suites=TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384");
+  await assert.rejects(shake(served.port, { maxVersion: "TLSv1.1", minVersion: "TLSv1", ciphers: "ALL:@SECLEVEL=0" }));
+  const socket = await shake(served.port, { maxVersion: "TLSv1.2" });
+  assert.equal(socket.getCipher().name, "ECDHE-ECDSA-AES256-GCM-SHA384");
+  socket.destroy();
+});
+
+test("a client is asked for a certificate only where one could be of use", async () => {
+  await using without = await serve();
+  await using withAuthority = await serve(`--client-ca-file=${file("main.crt")}`);
+  assert.equal((await ask(without, "/version")).status, 200);
+  assert.equal((await ask(withAuthority, "/version")).status, 200);
+});
+
+test("large answers are compressed for those who take it, over both protocols", async () => {
+  await using served = await serve();
+  const data = JSON.stringify({ metadata: { name: "large" }, data: { text: "x".repeat(300_000) } });
+  assert.equal((await ask(served, "/api/v1/namespaces/default/configmaps", { method: "POST" }, data)).status, 201);
+  const path = "/api/v1/namespaces/default/configmaps";
+  const plain = await ask(served, path);
+  const zipped = await ask(served, path, { headers: { "accept-encoding": "gzip" } });
+  assert.equal(plain.headers["content-encoding"], undefined);
+  assert.equal(plain.headers["content-length"], String(plain.body.length));
+  assert.deepEqual([zipped.headers["content-encoding"], zipped.headers["vary"]], ["gzip", "Accept-Encoding"]);
+  assert.ok(zipped.body.length < plain.body.length / 10);
+  assert.deepEqual(gunzipSync(zipped.body), plain.body);
+  const session = connectHttp2(`https://127.0.0.1:${served.port}`, { rejectUnauthorized: false });
+  const [headers, body] = await askHttp2(session, path, { "accept-encoding": "gzip" });
+  session.close();
+  assert.equal(headers["content-encoding"], "gzip");
+  assert.deepEqual(gunzipSync(body), plain.body);
+});
+
+async function askHttp2(session: ClientHttp2Session, path: string, headers: Record<string, string> = {}): Promise<[Record<string, unknown>, Buffer]> {
+  const stream = session.request({ ":path": path, authorization: "Bearer admin-token", ...headers });
+  const [answered] = (await once(stream, "response")) as [Record<string, unknown>];
+  const chunks: Buffer[] = [];
+  for await (const chunk of stream as AsyncIterable<Buffer>) chunks.push(chunk);
+  return [answered, Buffer.concat(chunks)];
+}
+
+test("now and then an HTTP/2 client is asked to connect anew, and its answer still comes", async () => {
+  await using served = await serve("--goaway-chance=0.02");
+  const session = connectHttp2(`https://127.0.0.1:${served.port}`, { rejectUnauthorized: false });
+  let asked = false;
+  session.on("goaway", () => (asked = true));
+  for (let at = 0; at < 5000 && !asked && !session.closed && !session.destroyed; at++) assert.equal((await askHttp2(session, "/version"))[0][":status"], 200);
+  session.close();
+  assert.ok(asked);
+});
+
+test("headers beyond the limit are refused and the server lives on", async () => {
+  await using served = await serve();
+  assert.equal((await ask(served, "/version", { headers: { "x-long": "x".repeat(100_000) } })).status, 431);
+  assert.equal((await ask(served, "/version")).status, 200);
+});
+
+test("too many requests in flight answer 429 and Retry-After, but for watches and superusers", async () => {
+  await using served = await serve("--max-requests-inflight=1", "--max-mutating-requests-inflight=1", "--enable-priority-and-fairness=false");
+  const held = request({
+    host: "127.0.0.1",
+    port: served.port,
+    path: "/api/v1/namespaces/default/configmaps",
+    method: "POST",
+    agent: false,
+    rejectUnauthorized: false,
+    headers: { authorization: "Bearer user-token", "content-type": "application/json", "content-length": 100 },
+  });
+  held.on("error", () => undefined);
+  held.write("{");
+  const attempt = (token: string) =>
+    ask(served, "/api/v1/namespaces/default/configmaps?dryRun=All", { method: "POST", headers: { authorization: `Bearer ${token}` } }, '{"metadata":{"name":"a"}}');
+  let refused = await attempt("user-token");
+  while (refused.status === 201) refused = await attempt("user-token");
+  assert.deepEqual([refused.status, refused.headers["retry-after"]], [429, "1"]);
+  assert.equal((await attempt("admin-token")).status, 201);
+  assert.equal((await ask(served, "/version", { headers: { authorization: "Bearer user-token" } })).status, 200);
+  held.destroy();
+});
+
+test("a request that takes too long answers 504", async () => {
+  await using served = await serve("--request-timeout=300ms");
+  const slow = request({
+    host: "127.0.0.1",
+    port: served.port,
+    path: "/api/v1/namespaces/default/configmaps",
+    method: "POST",
+    agent: false,
+    rejectUnauthorized: false,
+    headers: { authorization: "Bearer admin-token", "content-type": "application/json", "content-length": 100 },
+  });
+  slow.on("error", () => undefined);
+  slow.write("{");
+  const [reply] = (await once(slow, "response")) as [{ statusCode: number }];
+  assert.equal(reply.statusCode, 504);
+  slow.destroy();
+});
+
+test("metrics count what was asked, and disabled ones are not shown", async () => {
+  await using served = await serve("--disabled-metrics=process_open_fds");
+  await ask(served, "/api/v1/namespaces/default");
+  const { body, headers } = await ask(served, "/metrics");
+  assert.match(String(headers["content-type"]), /^text\/plain; version=0\.0\.4/);
+  assert.match(body.toString(), /^apiserver_request_total\{verb="GET",dry_run="",group="",version="v1",resource="namespaces",.*code="200"\} 1$/m);
+  assert.match(body.toString(), /^apiserver_storage_objects\{resource="namespaces"\} 4$/m);
+  assert.match(body.toString(), /^nodejs_eventloop_delay_seconds_count \d+$/m);
+  assert.doesNotMatch(body.toString(), /process_open_fds/);
+});
+
+test("profiling is served on the port and on the debug socket, or not at all", async () => {
+  const path = file("debug.sock");
+  await using on = await serve(`--debug-socket-path=${path}`);
+  await using off = await serve("--profiling=false");
+  assert.equal((await ask(on, "/debug/pprof/")).status, 200);
+  assert.equal((await ask(off, "/debug/pprof/")).status, 404);
+  const sent = plainRequest({ socketPath: path, path: "/debug/pprof/cmdline" }).end();
+  const [reply] = (await once(sent, "response")) as [{ statusCode: number; resume(): void }];
+  assert.equal(reply.statusCode, 200);
+  reply.resume();
+});
+
+test("a stop inside this process ends watches and leaves nothing behind", async () => {
+  const served = await serve();
+  const watching = request({
+    host: "127.0.0.1",
+    port: served.port,
+    path: "/api/v1/namespaces?watch=1",
+    agent: false,
+    rejectUnauthorized: false,
+    headers: { authorization: "Bearer admin-token" },
+  }).end();
+  const [reply] = (await once(watching, "response")) as [NodeJS.ReadableStream];
+  reply.resume();
+  const ended = once(reply, "end");
+  await served.server.stop();
+  await ended;
+  await assert.rejects(ask(served, "/version"), /ECONNREFUSED/);
+});
+
+test("the program: not ready at once, 429 while it drains, a second signal ends it", async () => {
+  await using server = await startApiserver({ flags: ["--shutdown-delay-duration=1s", "--shutdown-send-retry-after=true"] });
+  process.kill(server.pid, "SIGTERM");
+  for (const until = Date.now() + 5000; Date.now() < until && (await server.call("GET", "/readyz")).status === 200;);
+  assert.equal((await server.call("GET", "/readyz")).status, 500);
+  assert.equal((await server.call("GET", "/livez")).status, 200);
+  assert.equal((await server.call("GET", "/api/v1/namespaces/default")).status, 200);
+  assert.equal(await server.stop(), 1);
+});
+
+test("the program ends by itself with code 0 when nothing is in flight", async () => {
+  await using server = await startApiserver({ flags: ["--shutdown-send-retry-after=true"] });
+  assert.equal(await server.stop(), 0);
+});
