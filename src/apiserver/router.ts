@@ -71,7 +71,9 @@ function handlerFor(call: ApiCall, endpoint: Endpoint): Endpointed {
     return item[target.verb]!;
   }
   const handler = (target.named ? item : collection)[target.verb];
-  if (method === "HEAD" || !handler || !verbsOf(endpoint).includes(target.verb as never)) throw notAllowed(method);
+  // The old path of watches says the verb itself, whatever the method.
+  const unread = target.verb === "watch" && method !== "GET";
+  if (method === "HEAD" || unread || !handler || !verbsOf(endpoint).includes(target.verb as never)) throw notAllowed(method);
   return handler;
 }
 

@@ -43,6 +43,8 @@ const nonResource = (verb: string, path: string): Target => ({
 
 export function parseTarget(method: string, rawPath: string, query: Query): Target {
   const path = decodePath(rawPath);
+  // What cannot be read is no resource.
+  if (path === undefined) return nonResource(method.toLowerCase(), rawPath);
   const parts = path.split("/");
   if (parts[0] === "") parts.shift();
   if (parts.at(-1) === "") parts.pop();
@@ -64,6 +66,9 @@ export function parseTarget(method: string, rawPath: string, query: Query): Targ
     // A namespace itself is an object; what follows its name otherwise lives in it.
     if (parts.length > at + 2 && !namespaceSubresources.has(parts[at + 2]!)) at += 2;
   }
+  // Nothing but the tail that a proxy passes on may have holes.
+  const hole = parts.indexOf("");
+  if (hole >= 0 && hole < at + 3) return nonResource(method.toLowerCase(), path);
   const resource = parts[at] ?? "";
   const name = parts[at + 1] ?? "";
   const subresource = parts[at + 2] ?? "";
@@ -96,11 +101,11 @@ function nameFromSelector(query: Query): string {
   return match?.[1] ?? "";
 }
 
-function decodePath(path: string): string {
+function decodePath(path: string): string | undefined {
   if (!path.includes("%")) return path;
   try {
     return decodeURIComponent(path);
   } catch {
-    return path;
+    return undefined;
   }
 }

@@ -100,9 +100,11 @@ function knownField(requirement: Requirement, endpoint: Endpoint): Requirement {
 export function integer(query: Query, name: string): number | undefined {
   const text = query.get(name);
   if (text === undefined) return undefined;
-  if (!/^[+-]?\d{1,19}$/.test(text)) throw badRequest(`strconv.ParseInt: parsing "${text}": invalid value of ${name}`);
+  if (!/^[+-]?\d{1,19}$/.test(text) || !fits64(BigInt(text.replace("+", "")))) throw badRequest(`${name}: Invalid value: "${text}": must be a number of 64 bits`);
   return Number(text);
 }
+
+const fits64 = (value: bigint): boolean => BigInt.asIntN(64, value) === value;
 
 export interface WriteOptions {
   readonly dryRun: boolean;

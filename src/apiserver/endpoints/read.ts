@@ -78,6 +78,7 @@ async function continued(endpoint: Endpoint, options: ListOptions, base: { below
   try {
     return await source.list({ ...query, freshness: { at: "exactly", revision: token.revision } });
   } catch (error) {
+    if (error instanceof NotYet || error instanceof FutureRevision) throw badRequest("continue key is not valid: it is of a resourceVersion that has not come yet");
     if (!(error instanceof Compacted)) throw readError(error);
     // The snapshot is gone. A client that can live with a newer state may go on from the same key.
     const inconsistent = encodeContinue({ revision: -1, after: token.after });
@@ -88,11 +89,11 @@ async function continued(endpoint: Endpoint, options: ListOptions, base: { below
   }
 }
 
-/** A resourceVersion parameter: undefined when empty, refused when it is not a number. */
+/** A resourceVersion parameter: undefined when empty, refused when it is not a number of 64 bits. No store comes near the largest. */
 export function revisionOf(text: string): number | undefined {
   if (text === "") return undefined;
-  if (!/^\d{1,16}$/.test(text)) throw badRequest(`Invalid value: "${text}": resourceVersion must be a non-negative number`);
-  return Number(text);
+  if (!/^\d{1,20}$/.test(text) || BigInt(text) >= 2n ** 64n) throw badRequest(`Invalid value: "${text}": resourceVersion must be a non-negative number`);
+  return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
 }
 
 export async function translated<T>(read: () => Promise<T>): Promise<T> {

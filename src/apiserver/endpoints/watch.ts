@@ -16,12 +16,15 @@ import { readError, revisionOf } from "./read.ts";
 const mostBacklogBytes = 8 * 1024 * 1024;
 const bookmarkEveryMilliseconds = 60_000;
 const bookmarkBeforeEndMilliseconds = 2_000;
+/** What a timer can hold, about 24 days. */
+const longestSeconds = Math.floor((2 ** 31 - 1) / 1000);
 
 export const watch: Endpointed = async (context, call, endpoint) => {
   const { as } = represented(context, call, endpoint, objectForms, ["json", "protobuf"]);
   const options = listOptions(call, endpoint, context.gates);
   const version = revisionOf(options.resourceVersion);
-  const seconds = options.timeoutSeconds !== undefined && options.timeoutSeconds > 0 ? options.timeoutSeconds : context.minRequestTimeoutSeconds * (1 + Math.random());
+  const asked = options.timeoutSeconds !== undefined && options.timeoutSeconds > 0;
+  const seconds = asked ? Math.min(options.timeoutSeconds, longestSeconds) : context.minRequestTimeoutSeconds * (1 + Math.random());
   const stream = (sink: Sink): Promise<void> => follow(context, call, endpoint, options, version, seconds, as, sink);
   const type = contentType(as.media, endpoint.resource.dialect);
   const reply: Reply = { status: 200, headers: { "content-type": as.media === "protobuf" ? `${type};stream=watch` : type }, body: { stream } };
@@ -69,7 +72,7 @@ async function follow(
     const from = options.sendInitialEvents === true || version === undefined || version === 0 ? (options.sendInitialEvents === false ? "now" : "state") : version;
     await resource.source.watch({ below, selector: options.selector, from, signal: stop.signal }, watcher);
     caughtUp = true;
-    if (options.sendInitialEvents === true && options.bookmarks) sink.write(as.bookmark(resource.source.revision()));
+    if (options.sendInitialEvents === true && options.bookmarks) sink.write(as.bookmark(resource.source.revision(), true));
     await over;
   } catch (error) {
     const known = error instanceof Compacted ? expired(`too old resource version: ${version} (${error.compacted})`) : readError(error);

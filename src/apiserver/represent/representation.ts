@@ -1,8 +1,8 @@
 // Objects, lists and watch frames in the form a client asked for. The plain case never parses: it splices bytes.
-import { PartialObjectMetadata, Table, WatchEvent, listOf } from "#api";
+import { PartialObjectMetadata, Status, Table, listOf } from "#api";
 import type { Dialect } from "#dialect";
 import type { ApiObject, Endpoint, KindSchema } from "#registry";
-import { encodeEnvelope, encodeJson, printYaml, protobufCodec } from "#schema";
+import { type Message, ProtobufWriter, encodeEnvelope, encodeJson, printYaml, protobufCodec, stringifyJson } from "#schema";
 import type { FrameEncoder, FrameType, Held } from "#watchcache";
 import type { Choice, Media } from "./negotiate.ts";
 import { type IncludeObject, columnDefinitions, partialMetadata, rowOf } from "./table.ts";
@@ -17,8 +17,8 @@ export interface Representation extends FrameEncoder {
   readonly media: Media;
   object(held: Held): Uint8Array;
   list(items: readonly Held[], metadata: ListMetadata): Uint8Array | readonly Uint8Array[];
-  /** A mark that carries only a revision. */
-  bookmark(revision: number): Uint8Array;
+  /** A mark that carries only a revision; `complete` says that everything there was has been sent before it. */
+  bookmark(revision: number, complete?: boolean): Uint8Array;
   /** An error inside a stream. */
   error(status: Record<string, unknown>): Uint8Array;
 }
@@ -29,14 +29,13 @@ export function representation(endpoint: Endpoint, choice: Choice, include: Incl
   if (choice.media === "json" && choice.form === "object" && endpoint.isHub && !choice.pretty) return spliced(endpoint);
   const shape = choice.form === "object" ? whole(endpoint) : choice.form === "Table" ? table(endpoint, choice, include, now) : metadataOnly(endpoint, choice);
   const write = writer(choice, dialect);
-  const frame = (type: FrameType | "ERROR", object: unknown, schema: KindSchema | undefined): Uint8Array => write.frame(type, object, schema);
   return {
     media: choice.media,
     object: (held) => write.whole(shape.one(held), shape.schema),
     list: (items, metadata) => write.whole(shape.many(items, metadata), shape.listSchema),
-    encode: (type, item) => frame(type, shape.one(item), shape.schema),
-    bookmark: (revision) => frame("BOOKMARK", shape.mark(revision), shape.schema),
-    error: (status) => frame("ERROR", status, undefined),
+    encode: (type, item) => write.frame(type, shape.one(item), shape.schema),
+    bookmark: (revision, complete) => write.frame("BOOKMARK", shape.mark(revision, complete), shape.schema),
+    error: (status) => write.frame("ERROR", status, Status),
   };
 }
 
@@ -53,25 +52,15 @@ function spliced(endpoint: Endpoint): Representation {
     BOOKMARK: Buffer.from('{"type":"BOOKMARK","object":'),
   };
   const tail = Buffer.from("}\n");
-  const bookmarkHead = `{"type":"BOOKMARK","object":{"kind":"${endpoint.kind}","apiVersion":"${endpoint.apiVersion}","metadata":{"resourceVersion":"`;
-  const empty = emptyRest(endpoint);
   const listHead = `{"kind":"${endpoint.kind}List","apiVersion":"${endpoint.apiVersion}","metadata":`;
   return {
     media: "json",
     object: (held) => held.line,
     list: (items, metadata) => [Buffer.from(`${listHead}${JSON.stringify(metadata)},"items":[`), joined(items), listTail],
     encode: (type, item) => Buffer.concat([heads[type], item.json, tail]),
-    bookmark: (revision) => Buffer.from(`${bookmarkHead}${revision}","creationTimestamp":null}${empty}}}\n`),
+    bookmark: (revision, complete) => Buffer.from(`{"type":"BOOKMARK","object":${encodeJson(endpoint.schema, marker(endpoint, revision, complete) as never)}}\n`),
     error: (status) => Buffer.from(`${JSON.stringify({ type: "ERROR", object: status })}\n`),
   };
-}
-
-/** What an object of the kind has besides metadata when nothing is set. */
-function emptyRest(endpoint: Endpoint): string {
-  const text = encodeJson(endpoint.schema, { kind: endpoint.kind, apiVersion: endpoint.apiVersion, metadata: {} } as never);
-  const at = text.indexOf('"metadata":{');
-  const end = text.indexOf("}", at);
-  return text.slice(end + 1, -1);
 }
 
 const largestKept = 16 * 1024 * 1024;
@@ -101,13 +90,18 @@ interface ShapeOf {
   readonly listSchema: KindSchema;
   one(held: Held): unknown;
   many(items: readonly Held[], metadata: ListMetadata): unknown;
-  mark(revision: number): unknown;
+  mark(revision: number, complete?: boolean): unknown;
 }
 
-const emptyObject = (endpoint: Endpoint, revision: number): ApiObject => ({
+/** An object of the kind in which nothing but the revision is set. */
+const marker = (endpoint: Endpoint, revision: number, complete = false): ApiObject => ({
   kind: endpoint.kind,
   apiVersion: endpoint.apiVersion,
-  metadata: { resourceVersion: String(revision), creationTimestamp: null },
+  metadata: {
+    resourceVersion: String(revision),
+    creationTimestamp: null,
+    ...(complete && { annotations: { [endpoint.resource.dialect.names.annotations.initialEventsEnd]: "true" } }),
+  },
 });
 
 function whole(endpoint: Endpoint): ShapeOf {
@@ -127,7 +121,7 @@ function whole(endpoint: Endpoint): ShapeOf {
         return rest;
       }),
     }),
-    mark: (revision) => emptyObject(endpoint, revision),
+    mark: (revision, complete) => JSON.parse(encodeJson(endpoint.schema, marker(endpoint, revision, complete) as never)) as unknown,
   };
 }
 
@@ -144,7 +138,7 @@ function metadataOnly(endpoint: Endpoint, choice: Choice): ShapeOf {
       metadata,
       items: items.map((held) => partialMetadata(endpoint.fromHub(resource.objectOf(held)), apiVersion)),
     }),
-    mark: (revision) => partialMetadata(emptyObject(endpoint, revision), apiVersion),
+    mark: (revision, complete) => partialMetadata(marker(endpoint, revision, complete), apiVersion),
   };
 }
 
@@ -165,13 +159,14 @@ function table(endpoint: Endpoint, choice: Choice, include: IncludeObject, now: 
     one: (held) => many([row(held)], held.revision > 0 ? { resourceVersion: String(held.revision) } : {}),
     // Kinds without columns of their own answer an empty list with no rows at all.
     many: (items, metadata) => many(items.length > 0 || strategy.columns ? items.map(row) : null, metadata),
-    mark: (revision) => many([{ cells: columns.map(() => null), object: partialMetadata(emptyObject(endpoint, revision), rowVersion) }], { resourceVersion: String(revision) }),
+    mark: (revision, complete) =>
+      many([{ cells: columns.map(() => null), object: partialMetadata(marker(endpoint, revision, complete), rowVersion) }], { resourceVersion: String(revision) }),
   };
 }
 
 interface Writer {
-  whole(object: unknown, schema: KindSchema): Uint8Array;
-  frame(type: string, object: unknown, schema: KindSchema | undefined): Uint8Array;
+  whole(object: unknown, schema: Message): Uint8Array;
+  frame(type: FrameType | "ERROR", object: unknown, schema: Message): Uint8Array;
 }
 
 function writer({ media, pretty }: Choice, dialect: Dialect): Writer {
@@ -183,23 +178,30 @@ function writer({ media, pretty }: Choice, dialect: Dialect): Writer {
     };
   }
   return {
-    whole: (object) => Buffer.from(pretty ? JSON.stringify(object, undefined, 2) : `${JSON.stringify(object)}\n`),
-    frame: (type, object) => Buffer.from(`${JSON.stringify({ type, object })}\n`),
+    whole: (object) => Buffer.from(pretty ? stringifyJson(object, 2) : `${stringifyJson(object)}\n`),
+    frame: (type, object) => Buffer.from(`${stringifyJson({ type, object })}\n`),
   };
 }
 
 function protobufWriter(dialect: Dialect): Writer {
   const magic = dialect.wire.protobufMagic;
-  const whole = (object: unknown, schema: KindSchema): Uint8Array => encodeEnvelope(object as ApiObject, protobufCodec(schema).encode(object as never), magic);
-  return {
-    whole,
-    frame: (type, object, schema) => {
-      const inner = whole(object, schema!);
-      const event = protobufCodec(WatchEvent).encode({ type, object: { raw: inner } });
-      const framed = Buffer.allocUnsafe(4 + event.length);
-      framed.writeUInt32BE(event.length);
-      framed.set(event, 4);
-      return framed;
-    },
-  };
+  const whole = (object: unknown, schema: Message): Uint8Array => encodeEnvelope(object as ApiObject, protobufCodec(schema).encode(object as never), magic);
+  return { whole, frame: (type, object, schema) => binaryFrame(type, whole(object, schema)) };
+}
+
+const bytes = new ProtobufWriter();
+
+/** A frame's length, then the event: its type (1), and the object (2) as raw bytes (1). Written from the back. */
+function binaryFrame(type: string, object: Uint8Array): Buffer {
+  bytes.bytes(object);
+  bytes.uint32(0x0a);
+  bytes.uint32(bytes.mark());
+  bytes.uint32(0x12);
+  bytes.string(type);
+  bytes.uint32(0x0a);
+  const event = bytes.finish();
+  const framed = Buffer.allocUnsafe(4 + event.length);
+  framed.writeUInt32BE(event.length);
+  framed.set(event, 4);
+  return framed;
 }

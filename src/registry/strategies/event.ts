@@ -33,7 +33,7 @@ function fromCore(served: ApiObject): Event {
 
 function toCore(hub: Event): ApiObject {
   const from = hub as unknown as Record<string, unknown>;
-  const core: Record<string, unknown> = {};
+  const core: Record<string, unknown> = { kind: hub.kind, apiVersion: hub.apiVersion };
   for (const key of same) if (from[key] !== undefined) core[key] = from[key];
   for (const [key, to] of renamed) if (from[key] !== undefined) core[to] = from[key];
   core["reportingComponent"] ??= "";

@@ -3,10 +3,10 @@
 const raw = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
 const exact = (_key: string, value: unknown): unknown => (typeof value === "bigint" ? raw(value.toString()) : value);
 
-export function stringifyJson(value: unknown): string {
+export function stringifyJson(value: unknown, indent = 0): string {
   try {
-    return JSON.stringify(value);
+    return JSON.stringify(value, undefined, indent);
   } catch {
-    return JSON.stringify(value, exact); // a bigint: rare, and the only thing plain data fails on
+    return JSON.stringify(value, exact, indent); // a bigint: rare, and the only thing plain data fails on
   }
 }

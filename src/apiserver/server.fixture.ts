@@ -1,0 +1,171 @@
+// For tests of endpoints: one server per test file, asked without sockets.
+import assert from "node:assert/strict";
+import { after } from "node:test";
+import type { VirtualClock } from "#base";
+import type { DialectName } from "#dialect";
+import type { Injection } from "#http";
+import { type RunningServer, startServer } from "./library.ts";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly text: string;
+  readonly bytes: Buffer;
+  /** The body as JSON. */
+  readonly json: Json;
+  /** A value in the JSON body, by path. */
+  at(path: string): unknown;
+  /** `Invalid spec.x`, as the causes of a refusal say. */
+  readonly causes: readonly string[];
+}
+
+export type Json = Record<string, unknown>;
+
+/** A value by its path: `items.0.metadata.name`; undefined where there is none. */
+export const at = (value: unknown, path: string): unknown => path.split(".").reduce<unknown>((found, key) => (found as Json | undefined)?.[key], value);
+
+/** The same text value, for paths to come. */
+export const textAt = (value: unknown, path: string): string => String(at(value, path));
+
+/** One value of every item of a list, or of every frame of a watch. */
+export const each = (values: unknown, path: string): unknown[] => (values as unknown[]).map((value) => at(value, path));
+
+export interface Asking {
+  readonly body?: unknown;
+  readonly type?: string;
+  readonly accept?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly trusted?: Injection["trusted"];
+}
+
+export interface Served {
+  readonly server: RunningServer;
+  ask(method: string, path: string, asking?: Asking): Promise<Answer>;
+  /** Asks, and insists on the status. */
+  must(status: number, method: string, path: string, asking?: Asking): Promise<Answer>;
+  /** The frames of a watch, as they come. */
+  watch(path: string, asking?: Asking): Watching;
+  /** A namespace of the test's own. */
+  place(): Promise<string>;
+}
+
+export interface Watching {
+  /** The next frames, parsed; waits for them. */
+  next(count?: number): Promise<Json[]>;
+  /** All frames until the server ends the stream. */
+  rest(): Promise<Json[]>;
+  /** Leaves. */
+  stop(): void;
+}
+
+export interface ServeOptions {
+  readonly dialect?: DialectName;
+  readonly flags?: readonly string[];
+  readonly clock?: VirtualClock;
+}
+
+/** Starts a server that lives as long as the test file. */
+export async function serve({ dialect = "orch", flags = [], clock }: ServeOptions = {}): Promise<Served> {
+  const server = await startServer({ store: "memory", dialect, flags, ...(clock && { clock }) });
+  after(() => server.stop());
+  let places = 0;
+  const inject = async (method: string, path: string, { body, type, accept, headers, trusted }: Asking, signal?: AbortSignal) =>
+    await server.inject({
+      method,
+      path,
+      headers: { ...(accept !== undefined && { accept }), ...(body !== undefined && { "content-type": type ?? "application/json" }), ...headers },
+      ...(body !== undefined && { body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body) }),
+      ...(trusted !== undefined && { trusted }),
+      ...(signal && { signal }),
+    });
+  const ask = async (method: string, path: string, asking: Asking = {}): Promise<Answer> => {
+    const answer = await inject(method, path, asking);
+    const bytes = Buffer.from(await answer.bytes());
+    const parsed = (): Json => JSON.parse(bytes.toString()) as Json;
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      bytes,
+      text: bytes.toString(),
+      get json() {
+        return parsed();
+      },
+      at: (where) => at(parsed(), where),
+      get causes() {
+        const causes = (at(parsed(), "details.causes") ?? []) as { reason?: string; field?: string }[];
+        return causes.map(({ reason, field }) => `${(reason ?? "").replace("FieldValue", "")} ${field}`);
+      },
+    };
+  };
+  const must = async (status: number, method: string, path: string, asking?: Asking): Promise<Answer> => {
+    const answer = await ask(method, path, asking);
+    assert.equal(answer.status, status, `${method} ${path}: ${answer.text.slice(0, 500)}`);
+    return answer;
+  };
+  return {
+    server,
+    ask,
+    must,
+    watch: (path, asking = {}) => {
+      const abort = new AbortController();
+      const frames = framesOf(inject("GET", path, asking, abort.signal).then(({ chunks }) => chunks));
+      return {
+        next: async (count = 1) => {
+          const found: Json[] = [];
+          while (found.length < count) {
+            const { value, done } = await frames.next();
+            if (done) break;
+            found.push(value);
+          }
+          return found;
+        },
+        rest: async () => await Array.fromAsync(frames),
+        stop: () => abort.abort(),
+      };
+    },
+    place: async () => {
+      const name = `place-${++places}`;
+      await must(201, "POST", "/api/v1/namespaces", { body: { metadata: { name } } });
+      return name;
+    },
+  };
+}
+
+async function* framesOf(chunks: Promise<AsyncIterable<Uint8Array>>): AsyncGenerator<Json> {
+  let text = "";
+  for await (const chunk of await chunks) {
+    text += Buffer.from(chunk).toString();
+    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n")) {
+      yield JSON.parse(text.slice(0, end)) as Json;
+      text = text.slice(end + 1);
+    }
+  }
+}
+
+/** What a new event must say in the events group. */
+export const newEvent = (name: string, namespace: string, more: object = {}): Json => ({
+  metadata: { name },
+  eventTime: "2030-01-02T03:04:05.123456Z",
+  type: "Normal",
+  reason: "Tested",
+  action: "Test",
+  note: "it was tested",
+  reportingController: "example.com/tester",
+  reportingInstance: "tester-1",
+  regarding: { kind: "Pod", namespace, name: "p", uid: "u-1" },
+  ...more,
+});
+
+/** What a core event usually says. */
+export const coreEvent = (name: string, namespace: string, more: object = {}): Json => ({
+  metadata: { name },
+  involvedObject: { kind: "Pod", namespace, name: "p", uid: "u-1" },
+  reason: "Tested",
+  message: "it was tested",
+  type: "Normal",
+  source: { component: "tester", host: "node-1" },
+  firstTimestamp: "2030-01-02T03:04:05Z",
+  lastTimestamp: "2030-01-02T03:04:05Z",
+  count: 1,
+  ...more,
+});
