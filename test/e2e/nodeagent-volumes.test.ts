@@ -96,8 +96,8 @@ describe("volumes of pods", needed, () => {
   });
 
   test("config maps and secrets are files with their modes", async () => {
-    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "cm" }, data: { a: "1", b: "2" } } as never, { namespace });
-    await cluster.client.of(kinds.secrets).create({ metadata: { name: "sec" }, data: { s: Buffer.from("S").toString("base64") } } as never, { namespace });
+    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "cm" }, data: { a: "1", b: "2" } }, { namespace });
+    await cluster.client.of(kinds.secrets).create({ metadata: { name: "sec" }, data: { s: Buffer.from("S").toString("base64") } }, { namespace });
     const show = 'for f in /v/*; do echo "$f $(stat -L -c %a $f) $(cat $f)"; done';
     assert.equal(await printed(show, { configMap: { name: "cm" } }), "/v/a 644 1\n/v/b 644 2\n");
     assert.equal(await printed(show, { secret: { secretName: "sec", defaultMode: 0o400 } }), "/v/s 400 S\n");
@@ -131,8 +131,8 @@ describe("volumes of pods", needed, () => {
 
   test("in a projection later sources win", async () => {
     const sources = [{ configMap: { name: "both-cm" } }, { secret: { name: "both-sec" } }];
-    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "both-cm" }, data: { a: "from cm" } } as never, { namespace });
-    await cluster.client.of(kinds.secrets).create({ metadata: { name: "both-sec" }, data: { a: Buffer.from("from secret").toString("base64") } } as never, { namespace });
+    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "both-cm" }, data: { a: "from cm" } }, { namespace });
+    await cluster.client.of(kinds.secrets).create({ metadata: { name: "both-sec" }, data: { a: Buffer.from("from secret").toString("base64") } }, { namespace });
     assert.equal(await printed("cat /v/a", { projected: { sources } }), "from secret");
   });
 
@@ -157,13 +157,13 @@ describe("volumes of pods", needed, () => {
     await until("the trouble is told", async () =>
       (await cluster.client.of(kinds.coreEvents).list({ namespace })).items.some(({ involvedObject, reason }) => involvedObject.name === name && reason === "FailedMount"),
     );
-    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "late" }, data: { k: "at last" } } as never, { namespace });
+    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "late" }, data: { k: "at last" } }, { namespace });
     await finished(name);
     assert.equal(await logOf(name), "at last");
   });
 
   test("a change of a map reaches the running container, whole", async () => {
-    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "live" }, data: { a: "1", b: "1" } } as never, { namespace });
+    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "live" }, data: { a: "1", b: "1" } }, { namespace });
     const script = 'cat /v/a /v/b; echo; while [ "$(cat /v/a)" = 1 ]; do sleep 0.1; done; cat /v/a /v/b; echo';
     const name = await create({ volumes: [{ name: "v0", configMap: { name: "live" } }], containers: [{ name: "c", ...command(script), volumeMounts: mounts("/v") }] });
     await until("the first look", async () => (await logOf(name).catch(() => "")) === "11\n");
@@ -173,7 +173,7 @@ describe("volumes of pods", needed, () => {
   });
 
   test("paths inside volumes are bound, and cannot lead out", async () => {
-    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "sub" }, data: { k: "cmval\n" } } as never, { namespace });
+    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "sub" }, data: { k: "cmval\n" } }, { namespace });
     const name = await create({
       volumes: [
         { name: "v0", emptyDir: {} },
@@ -199,10 +199,10 @@ describe("volumes of pods", needed, () => {
       initContainers: [{ name: "i", ...command("ln -s /etc /v/l"), volumeMounts: mounts("/v") }],
       containers: [{ name: "c", ...command("echo no"), volumeMounts: [{ name: "v0", mountPath: "/x", subPath: "l" }] }],
     });
-    const waiting = await until(
-      "the container is refused",
-      async () => (await get(bad))?.status?.containerStatuses?.[0]?.state?.waiting?.message && (await get(bad))?.status?.containerStatuses?.[0]?.state?.waiting,
-    );
+    const waiting = await until("the container is refused", async () => {
+      const state = (await get(bad))?.status?.containerStatuses?.[0]?.state?.waiting;
+      return state?.message !== undefined && state;
+    });
     assert.deepEqual([waiting.reason, waiting.message], ["CreateContainerConfigError", 'failed to prepare subPath for volumeMount "v0" of container "c"']);
     await cluster.client.of(kinds.pods).delete(bad, { namespace });
   });

@@ -1,0 +1,195 @@
+// The agent's server on a real runtime, asked directly and through the API server with kubectl.
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { request as plainRequest } from "node:http";
+import { request } from "node:https";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Pod } from "#api";
+import { kinds } from "#client";
+import { type Cluster, follow, freePort, needsCluster, startCluster } from "#kit";
+
+const namespace = "served";
+const patienceSeconds = 60;
+
+interface Heard {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+describe("the agent's server", needsCluster(), () => {
+  let cluster: Cluster;
+  let readOnlyPort: number;
+  let certificate: { cert: Buffer; key: Buffer; ca: Buffer };
+  before(async () => {
+    readOnlyPort = await freePort();
+    cluster = await startCluster({ agentConfig: { readOnlyPort, containerLogMaxSize: "20Ki", containerLogMaxFiles: 3 } });
+    const file = (name: string): Promise<Buffer> => readFile(join(cluster.folder, name));
+    certificate = { cert: await file("apiserver-client.crt"), key: await file("apiserver-client.key"), ca: await file("ca.crt") };
+    await cluster.client.of(kinds.namespaces).create({ metadata: { name: namespace } } as never);
+    await until("the namespace is furnished", () =>
+      cluster.client
+        .of(kinds.serviceAccounts)
+        .get("default", { namespace })
+        .then(Boolean, () => false),
+    );
+    await create("talker", "echo err-line >&2; for i in 1 2 3 4 5 6; do echo line-$i; done; trap 'exit 0' TERM; while :; do sleep 0.1; done");
+  });
+  after(() => cluster?.stop());
+
+  async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
+    for (const deadline = Date.now() + patienceSeconds * 1000; Date.now() < deadline; await sleep(100)) {
+      const found = await look();
+      if (found) return found;
+    }
+    throw new Error(`not within ${patienceSeconds} s: ${what}`);
+  }
+  async function create(name: string, script: string, spec: object = {}): Promise<Pod> {
+    const container = { name: "main", image: cluster.containerd.images.busybox, command: ["/bin/sh", "-c", script] };
+    const whole = { nodeName: cluster.nodeName, terminationGracePeriodSeconds: 1, automountServiceAccountToken: false, containers: [container], ...spec };
+    await cluster.client.of(kinds.pods).create({ metadata: { name }, spec: whole } as never, { namespace });
+    return await until(`${name} runs`, async () => {
+      const pod = await cluster.client.of(kinds.pods).get(name, { namespace });
+      return pod.status?.phase === "Running" && pod;
+    });
+  }
+  function ask(
+    path: string,
+    { method = "GET", headers = {}, trusted = true, body = "" }: { method?: string; headers?: Record<string, string>; trusted?: boolean; body?: string } = {},
+  ): Promise<Heard> {
+    const tls = trusted ? certificate : { ca: certificate.ca };
+    return heard(request(`${cluster.agent.url}${path}`, { method, headers, ...tls, agent: false }), body);
+  }
+  const askPlainly = (url: string, method = "GET"): Promise<Heard> => heard(plainRequest(url, { method, agent: false }), "");
+
+  const answers: [path: string, status: number, body: string | RegExp][] = [
+    ["/healthz", 200, "ok"],
+    ["/pods", 200, /^\{"kind":"PodList","apiVersion":"v1","metadata":\{\},"items":\[\{"metadata":\{"name":"talker"/],
+    ["/runningpods/", 200, /"name":"talker"/],
+    ["/configz", 200, /^\{"nodeagentconfig":\{/],
+    ["/nope", 404, "404 page not found\n"],
+    ["/stats/", 404, "404: Page Not Found"],
+    ["/containerLogs/served/talker/main", 200, /line-6\n/],
+    ["/containerLogs/served/talker/main?tailLines=2", 200, "line-5\nline-6\n"],
+    ["/containerLogs/served/talker/main?previous=true", 400, 'previous terminated container "main" in pod "talker" not found'],
+    ["/containerLogs/served/talker/nope", 404, 'container "nope" not found in pod "talker"'],
+    ["/exec/served/talker/main", 400, "you must specify at least 1 of stdin, stdout, stderr"],
+    ["/metrics", 200, /^# HELP /],
+    ["/metrics/probes", 200, /process_start_time_seconds/],
+    ["/debug/pprof/symbol", 200, "num_symbols: 1\n"],
+    ["/logs/", 200, /<a href="pods\/">/],
+  ];
+  for (const [path, status, body] of answers) {
+    test(`${path} is answered ${status}`, async () => {
+      const answer = await ask(path);
+      assert.equal(answer.status, status);
+      if (typeof body === "string") assert.equal(answer.body, body);
+      else assert.match(answer.body, body);
+    });
+  }
+
+  test("strangers are told what they lack", async () => {
+    const answers_ = await Promise.all([
+      ask("/pods", { trusted: false }),
+      ask("/pods", { trusted: false, headers: { authorization: "Bearer nonsense" } }),
+      ask("/nope", { trusted: false }),
+    ]);
+    assert.deepEqual(
+      answers_.map(({ status, body }) => [status, body]),
+      [
+        [401, "Unauthorized"],
+        [401, "Unauthorized"],
+        [404, "404 page not found\n"],
+      ],
+    );
+  });
+
+  test("the API server's word counts for tokens and rights", async () => {
+    const admin = { authorization: `Bearer ${cluster.apiserver.token}` };
+    assert.equal((await ask("/pods", { trusted: false, headers: admin })).status, 200);
+    const { status } = (await cluster.client.request("POST", `/api/v1/namespaces/${namespace}/serviceaccounts/default/token`, { spec: {} })) as { status: { token: string } };
+    const answer = await ask("/stats/summary", { trusted: false, headers: { authorization: `Bearer ${status.token}` } });
+    assert.deepEqual([answer.status, answer.body], [403, `Forbidden (user=system:serviceaccount:${namespace}:default, verb=get, resource=nodes, subresource=stats)`]);
+  });
+
+  test("the read-only port shows, but does not do", async () => {
+    const at = (path: string): string => `http://${cluster.nodeIp}:${readOnlyPort}${path}`;
+    assert.match((await askPlainly(at("/pods"))).body, /"name":"talker"/);
+    const refused = await askPlainly(at("/run/served/talker/main?cmd=ls"), "POST");
+    assert.deepEqual([refused.status, refused.body], [405, "Debug endpoints are disabled.\n"]);
+  });
+
+  test("the health port is for the machine alone", async () => {
+    assert.deepEqual([(await askPlainly(`${cluster.agent.healthUrl}/healthz`)).body, (await askPlainly(`${cluster.agent.healthUrl}/pods`)).status], ["ok", 404]);
+  });
+
+  test("a command runs to its end", async () => {
+    const good = await ask("/run/served/talker/main?cmd=echo%20hi", { method: "POST" });
+    assert.deepEqual([good.status, good.body, good.headers["content-type"]], [200, "hi\n", "application/json"]);
+    const bad = await ask("/run/served/talker/main?cmd=ls%20/nope", { method: "POST" });
+    assert.deepEqual([bad.status, bad.body], [500, "command 'ls /nope' exited with 1: ls: /nope: No such file or directory\n"]);
+  });
+
+  test("figures tell of the pod's processor time and memory", async () => {
+    const summary = JSON.parse((await ask("/stats/summary")).body) as {
+      node: { memory: { workingSetBytes: number } };
+      pods: { podRef: { name: string }; cpu: { usageCoreNanoSeconds: number }; containers: { name: string; memory: { workingSetBytes: number } }[] }[];
+    };
+    const pod = summary.pods.find(({ podRef }) => podRef.name === "talker")!;
+    assert.ok(pod.cpu.usageCoreNanoSeconds > 0);
+    assert.ok(pod.containers[0]!.memory.workingSetBytes > 0);
+    assert.ok(summary.node.memory.workingSetBytes > 0);
+    assert.match((await ask("/metrics/resource")).body, /^pod_cpu_usage_seconds_total\{namespace="served",pod="talker"\} [0-9.e-]+ \d+$/m);
+    assert.match((await ask("/metrics/cadvisor")).body, /^container_memory_usage_bytes\{container="",id="[^"]+",image="",name="",namespace="served",pod="talker"\} [1-9]/m);
+  });
+
+  test("kubectl shows logs, follows them and runs commands", async () => {
+    const run = async (...args: string[]): Promise<string> => {
+      const { code, stdout, stderr } = await cluster.kubectl(args);
+      assert.equal(code, 0, stderr);
+      return stdout;
+    };
+    assert.equal(await run("logs", "-n", namespace, "talker", "--tail=1"), "line-6\n");
+    assert.match(await run("logs", "-n", namespace, "talker", "--tail=1", "--timestamps"), /^\d{4}-\d\d-\d\dT[\d:.]+Z line-6\n$/);
+    assert.equal(await run("exec", "-n", namespace, "talker", "--", "sh", "-c", "echo out; exit 0"), "out\n");
+    const failed = await cluster.kubectl(["exec", "-n", namespace, "talker", "--", "sh", "-c", "exit 7"]);
+    assert.equal(failed.code, 7);
+    const piped = await cluster.kubectl(["exec", "-i", "-n", namespace, "talker", "--", "wc", "-c"], { input: "x".repeat(100_000) });
+    assert.equal(piped.stdout.trim(), "100000");
+  });
+
+  test("a log is followed across rotation, and old parts are kept by count", async () => {
+    const pod = await create(
+      "chatty",
+      'i=0; while [ $i -lt 1500 ]; do i=$((i+1)); echo "number $i of many, with some words to fill the file"; [ $((i % 20)) -eq 0 ] && sleep 0.3; done; echo the end; sleep 3600',
+    );
+    await using following = follow(cluster.apiserver.kubeconfig, ["logs", "-f", "-n", namespace, "chatty"]);
+    const printed = await following.until("the end", 60);
+    const numbers = [...printed.matchAll(/^number (\d+) of/gm)].map((found) => Number(found[1]));
+    assert.deepEqual(
+      numbers,
+      Array.from({ length: 1500 }, (_, i) => i + 1),
+    );
+    const files = await cluster.kubectl(["get", "--raw", `/api/v1/nodes/${cluster.nodeName}/proxy/logs/pods/${namespace}_chatty_${pod.metadata.uid}/main/`]);
+    const names = [...files.stdout.matchAll(/href="([^"]+)"/g)].map((found) => found[1]!);
+    assert.ok(names.length > 1 && names.length <= 3, `rotated into ${names.join(" ")}`);
+  });
+
+  test("the log's verbosity changes while the agent runs", async () => {
+    assert.equal((await ask("/debug/flags/v", { method: "PUT", body: "3" })).body, "successfully set klog.logging.verbosity to 3\n");
+  });
+});
+
+function heard(asking: ReturnType<typeof request>, body: string): Promise<Heard> {
+  return new Promise((resolve, reject) => {
+    asking.on("error", reject);
+    asking.on("response", (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      response.on("end", () => resolve({ status: response.statusCode!, headers: response.headers, body: text }));
+    });
+    asking.end(body);
+  });
+}
