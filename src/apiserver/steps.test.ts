@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { at, serve } from "./server.fixture.ts";
+import { newAuditId, warningValues } from "./steps.ts";
+
+const { ask, must } = await serve();
+const maps = "/api/v1/namespaces/default/configmaps";
+
+const cases: [name: string, texts: string[], values: string[]][] = [
+  ["a text is quoted", ["be careful"], ['299 - "be careful"']],
+  ["quotes and backslashes are escaped", ['say "a\\b"'], ['299 - "say \\"a\\\\b\\""']],
+  ["nothing gets out of its header", ["a\r\nSet-Cookie: b\u0000ü"], ['299 - "a??Set-Cookie: b??"']],
+  ["several come in order", ["a", "b"], ['299 - "a"', '299 - "b"']],
+  ["a long one alone is fine", ["x".repeat(4096)], [`299 - "${"x".repeat(4096)}"`]],
+  ["a longer one is shortened", ["x".repeat(4097)], [`299 - "${"x".repeat(256)}"`]],
+  ["many long ones are shortened, and the last left out", Array.from({ length: 60 }, () => "x".repeat(300)), Array.from({ length: 16 }, () => `299 - "${"x".repeat(256)}"`)],
+];
+for (const [name, texts, values] of cases) test(`warnings: ${name}`, () => assert.deepEqual(warningValues(texts), values));
+
+test("a field nobody knows is a warning that cannot break out of its header", async () => {
+  const answer = await must(201, "POST", `${maps}?dryRun=All`, { body: { metadata: { name: "a" }, 'x"\r\nSet-Cookie: y': 1, [`z${"z".repeat(100_000)}`]: 1 } });
+  const warnings = [answer.headers["warning"] ?? []].flat();
+  assert.equal(warnings.length, 2);
+  for (const warning of warnings) {
+    assert.match(warning, /^299 - "unknown field [\x20-\x7e]*"$/);
+    assert.ok(warning.length < 300);
+  }
+});
+
+test("repeated fields are warned of too, and the last one counts", async () => {
+  const answer = await must(201, "POST", `${maps}?dryRun=All`, { body: '{"metadata":{"name":"a","name":"b"},"data":{"x":"1","x":"2"}}' });
+  assert.deepEqual(answer.headers["warning"], ['299 - "duplicate field \\"metadata.name\\""', '299 - "duplicate field \\"data.x\\""']);
+  assert.deepEqual([answer.at("metadata.name"), answer.at("data.x")], ["b", "2"]);
+});
+
+const strictness: [mode: string, status: number, warned: boolean][] = [
+  ["Ignore", 201, false],
+  ["Warn", 201, true],
+  ["Strict", 400, false],
+];
+for (const [mode, status, warned] of strictness) {
+  test(`field validation ${mode}: unknown fields answer ${status}`, async () => {
+    const answer = await must(status, "POST", `${maps}?dryRun=All&fieldValidation=${mode}`, { body: { metadata: { name: "a" }, unheard: 1 } });
+    assert.equal("warning" in answer.headers, warned);
+    if (status === 400) assert.match(String(answer.at("message")), /strict decoding error: unknown field "unheard"/);
+  });
+}
+
+test("every answer carries an audit id, the client's own where it is one", async () => {
+  for (const path of ["/version", maps, `${maps}/none`, "/nowhere"]) assert.match(String((await ask("GET", path)).headers["audit-id"]), /^[0-9a-f-]{36}$/);
+  assert.equal((await ask("GET", "/version", { headers: { "audit-id": "mine-1" } })).headers["audit-id"], "mine-1");
+  for (const bad of ["a b", "x".repeat(65), "a\r\nb", ""]) {
+    const headers = { "audit-id": bad };
+    assert.match(newAuditId({ headers } as unknown as Parameters<typeof newAuditId>[0]), /^[0-9a-f-]{36}$/);
+  }
+});
+
+test("answers are not to be cached", async () => {
+  assert.equal((await must(200, "GET", maps)).headers["cache-control"], "no-cache, private");
+});
+
+test("who is not known answers 401, who may not 403, and nothing is told about the object", async () => {
+  const anonymous = await must(403, "GET", `${maps}/secret`, { trusted: { name: "system:anonymous", groups: ["system:unauthenticated"] } });
+  assert.match(String(anonymous.at("message")), /User "system:anonymous" cannot get resource "configmaps" in API group "" in the namespace "default"/);
+  const bad = await ask("GET", maps, { trusted: null as never, headers: { authorization: "Bearer nonsense" } });
+  assert.deepEqual([bad.status, bad.at("reason")], [401, "Unauthorized"]);
+});
+
+test("impersonation makes another user of the caller, where that is allowed", async () => {
+  const { json } = await must(403, "GET", maps, { headers: { "impersonate-user": "jane", "impersonate-group": "dev" } });
+  assert.match(String(at(json, "message")), /User "jane" cannot list/);
+  await must(403, "GET", maps, { headers: { "impersonate-user": "admin" }, trusted: { name: "jane", groups: [] } });
+  await must(400, "GET", maps, { headers: { "impersonate-group": "dev" } });
+});
