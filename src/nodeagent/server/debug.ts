@@ -6,6 +6,7 @@ import type { Reply, Sink } from "#http";
 import { plainError, text } from "./replies.ts";
 import type { Answer } from "./routes.ts";
 
+const sure = { "x-content-type-options": "nosniff" };
 const plain = { "content-type": "text/plain", "x-content-type-options": "nosniff" };
 const largestNumber = 100;
 const longestProfileSeconds = 300;
@@ -25,9 +26,11 @@ export function profiles(clock: Clock): Answer {
   return async ({ call, query, parts: { name = "" } }): Promise<Reply> => {
     switch (name) {
       case "cmdline":
-        return text(200, process.argv.join("\0"));
+        return text(200, process.argv.join("\0"), sure);
       case "symbol":
-        return text(200, "num_symbols: 1\n");
+        return text(200, "num_symbols: 1\n", sure);
+      case "goroutine":
+        return text(200, waitingText(), sure);
       case "profile": {
         const seconds = Math.min(longestProfileSeconds, Number(query.get("seconds") ?? 30) || 30);
         return attachment("agent.cpuprofile", await processorProfile(clock, seconds, call.signal));
@@ -38,6 +41,14 @@ export function profiles(clock: Clock): Answer {
         return plainError(404, "Unknown profile");
     }
   };
+}
+
+/** What this process waits for, the nearest it has to threads of its own. */
+function waitingText(): string {
+  const counts = new Map<string, number>();
+  for (const kind of process.getActiveResourcesInfo()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  return `goroutine profile: total ${total}\n${[...counts].map(([kind, count]) => `${count} @ ${kind}\n`).join("")}`;
 }
 
 const fileHeaders = (name: string): Record<string, string> => ({ "content-type": "application/octet-stream", "content-disposition": `attachment; filename="${name}"` });

@@ -1,7 +1,7 @@
 // The agent's servers: the secure port for everybody who may, the read-only port for reads, the health port for the machine itself.
 import type { TlsOptions } from "node:tls";
 import { type Pod as PodType, Pod, inDialect } from "#api";
-import type { Clock, Log, Metrics } from "#base";
+import { type Clock, type Log, type Metrics, createMetrics } from "#base";
 import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 import { type Call, type Listener, type PlainListener, type Reply, listen, listenPlain } from "#http";
@@ -52,11 +52,13 @@ const longestStreamMilliseconds = 4 * 3_600_000;
 /** Twice the longest time between two looks at the runtime, and some. */
 const stalledMilliseconds = 180_000;
 
+const sure = { "x-content-type-options": "nosniff" };
+
 const healthRoutes = (checks: readonly string[], isStalled: () => boolean): Route[] => {
   const answer =
     (name: string): Answer =>
     () =>
-      (name === "syncloop" || name === "") && isStalled() ? plainError(500, "sync loop took longer than expected") : text(200, "ok", { "x-content-type-options": "nosniff" });
+      (name === "syncloop" || name === "") && isStalled() ? plainError(500, "sync loop took longer than expected") : text(200, "ok", name === "" ? sure : {});
   return [{ path: "/healthz", answer: answer("") }, ...checks.map((name) => ({ path: `/healthz/${name}`, answer: answer(name) }))];
 };
 
@@ -89,6 +91,7 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
     { path: "/metrics/resource", answer: async () => exposition(resourceText(await stats.look())) },
     { path: "/metrics/probes", answer: () => exposition(parts.probeMetrics.expose()) },
   ];
+  if (port === "readonly") reads.push({ path: "/metrics/slis", answer: () => exposition(healthText(dialect, isStalled())) });
   if (!isDebugging) {
     const disabled: Answer = () => plainError(405, "Debug endpoints are disabled.");
     return [
@@ -116,11 +119,22 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
       routes: ["/{namespace}/{pod}", "/{namespace}/{pod}/{uid}"].map((path) => ({ path, methods: ["GET", "POST"], answer: reach.portForward })),
     },
     ...(switches.checkpoints ? [{ prefix: "/checkpoint", bare: true, routes: [{ path: "/{namespace}/{pod}/{container}", methods: ["POST"], answer: reach.checkpoint }] }] : []),
-    { path: "/configz", answer: () => json(JSON.stringify({ [`${dialect.cli.agent}config`]: parts.configuration() })) },
+    {
+      path: "/configz",
+      answer: () => ({ ...json(JSON.stringify({ [`${dialect.cli.agent}config`]: parts.configuration() })), headers: { "content-type": "application/json", ...sure } }),
+    },
     { prefix: "/logs", bare: false, routes: switches.systemLogs ? [{ path: "/{rest*}", methods: ["GET"], answer: hostLogs(parts.hostLogFolder) }] : [] },
     { prefix: "/debug/pprof", bare: false, routes: switches.profiling ? [{ path: "/{name}", methods: ["GET"], answer: profiles(clock) }] : [] },
     ...(switches.verbosityFlag ? [{ path: "/debug/flags/v", answer: verbosityFlag(parts.setVerbosity) }] : []),
   ];
+}
+
+/** The health checks as metrics. */
+function healthText({ data: { metricPrefix } }: Dialect, isStalled: boolean): string {
+  const metrics = createMetrics();
+  const checks = metrics.gauge({ name: `${metricPrefix}healthcheck`, help: "Result of each health check: 1 is healthy.", labels: ["name", "type"], stability: "ALPHA" });
+  for (const name of ["log", "ping", "syncloop"]) checks.with(name, "healthz").set(name === "syncloop" && isStalled ? 0 : 1);
+  return metrics.expose();
 }
 
 /** Items of a list carry no kind of their own. */
@@ -139,6 +153,15 @@ export function handler(routes: readonly Route[], access: Pick<Access, "refuse">
       return plainError(500, (error as Error).message);
     }
   };
+}
+
+/** The health port's few paths. */
+export function healthHandler({ clock, registry, log }: Pick<ServerParts, "clock" | "registry" | "log">): (call: Call) => Promise<Reply> {
+  return handler(
+    healthRoutes(["ping"], () => clock.now() - registry.lastRelistAt() > stalledMilliseconds),
+    undefined,
+    log,
+  );
 }
 
 export interface Ports {
@@ -187,10 +210,7 @@ export async function startServers(
       unfollow = certificate.follow((next) => listener.setSecureContext({ cert: next.certificate, key: next.key }));
     }
     if (ports.readOnly > 0) open.push(await listenPlain({ host: ports.address, port: ports.readOnly, handle: handler(agentRoutes(parts, "readonly"), undefined, log), now }));
-    if (ports.health > 0) {
-      const isStalled = (): boolean => clock.now() - parts.registry.lastRelistAt() > stalledMilliseconds;
-      open.push(await listenPlain({ host: ports.healthAddress, port: ports.health, handle: handler(healthRoutes(["ping"], isStalled), undefined, log), now }));
-    }
+    if (ports.health > 0) open.push(await listenPlain({ host: ports.healthAddress, port: ports.health, handle: healthHandler(parts), now }));
     return { securePort, close };
   } catch (error) {
     await close();
