@@ -1,13 +1,16 @@
 // The secure port: one TLS server, HTTP/1.1 and HTTP/2 by what the client offers, upgrades on HTTP/1.1.
 import { X509Certificate } from "node:crypto";
 import { chmodSync, lstatSync, rmSync } from "node:fs";
-import { type Server as PlainServer, ServerResponse, createServer } from "node:http";
+import type { Server as PlainServer } from "node:http";
 import { type ServerHttp2Session, constants, performServerHandshake } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import { type SecureContextOptions, type TLSSocket, type TlsOptions, createServer as createTlsServer } from "node:tls";
 import type { Duplex } from "node:stream";
 import type { Call, Peer, Reply } from "./call.ts";
 import { callFromHttp1, callFromHttp2, replyOnHttp1, replyOnHttp2 } from "./exchange.ts";
+
+// Imported in the ordinary way, this module brings a whole web client along: 15 MB that nobody here uses.
+const { ServerResponse, createServer } = process.getBuiltinModule("node:http");
 
 export interface ListenerOptions {
   readonly host: string;

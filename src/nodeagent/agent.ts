@@ -40,6 +40,7 @@ import { statusWriter } from "./status/writer.ts";
 import type { SyncContext } from "./sync/context.ts";
 import { hostDns } from "./sync/node-files.ts";
 import { podFiles } from "./sync/pod-files.ts";
+import { commandShell } from "./volumes/command-shell.ts";
 import { systemMounter } from "./volumes/mounter.ts";
 import { referencedObjects } from "./volumes/referenced-objects.ts";
 import { podVolumes } from "./volumes/volumes.ts";
@@ -154,6 +155,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     strategy: settings.configMapAndSecretChangeDetectionStrategy as "Get" | "Cache" | "Watch",
     onChange: (uids) => uids.forEach((uid) => all.refresh(uid)),
   });
+  const shell = commandShell();
   const volumes = podVolumes({
     dialect,
     client,
@@ -162,7 +164,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     events,
     objects,
     node,
-    mounter: systemMounter(settings.experimentalMounterPath),
+    mounter: systemMounter(settings.experimentalMounterPath, (command, args) => shell.run(command, args)),
     podsFolder: files.podsFolder,
     keepTerminated: settings.keepTerminatedPodVolumes,
   });
@@ -208,7 +210,15 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     cgroups,
     objects,
     node,
-    probes: probes({ runtime, clock, events, node, userAgent: `${dialect.data.componentPrefix}probe/${options.version}`, onChange: (uid) => all.wake(uid), onResult: probeResults.record }),
+    probes: probes({
+      runtime,
+      clock,
+      events,
+      node,
+      userAgent: `${dialect.data.componentPrefix}probe/${options.version}`,
+      onChange: (uid) => all.wake(uid),
+      onResult: probeResults.record,
+    }),
     hooks: hooks({ runtime, userAgent: `${dialect.data.componentPrefix}lifecycle/${options.version}` }),
     restarts: backOff(backOffOptions),
     files,
@@ -247,18 +257,45 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   await view.relist().catch((error: unknown) => log.error("the container runtime does not answer yet", { error: (error as Error).message }));
   running.push(view.follow(signal));
   if (client) {
-    mirror = mirrors({ client, clock, log, nodeName, pods: () => all.all(), ready: () => wanted.ready(), onMirror: () => all.all().forEach(({ metadata }) => all.wake(metadata.uid ?? "")) });
+    mirror = mirrors({
+      client,
+      clock,
+      log,
+      nodeName,
+      pods: () => all.all(),
+      ready: () => wanted.ready(),
+      onMirror: () => all.all().forEach(({ metadata }) => all.wake(metadata.uid ?? "")),
+    });
     running.push(mirror.follow(signal));
     await node.registered;
     await services?.synced;
     running.push(apiSource({ client, clock, log, nodeName, wanted, onMirror: (pod, gone) => mirror!.seen(pod, gone) }, signal).stopped);
   }
-  const manifest = { dialect, nodeName, clock, log, onProblem: (message: string) => events.event({ kind: "Node", name: nodeName, uid: nodeName }, "Warning", "InvalidStaticPod", message) };
+  const manifest = {
+    dialect,
+    nodeName,
+    clock,
+    log,
+    onProblem: (message: string) => events.event({ kind: "Node", name: nodeName, uid: nodeName }, "Warning", "InvalidStaticPod", message),
+  };
   if (settings.podManifestPath) {
-    running.push(fileSource({ ...manifest, path: settings.podManifestPath, periodMilliseconds: settings.fileCheckFrequency, onPods: (found) => wanted.replace("file", found) }, signal));
+    running.push(
+      fileSource({ ...manifest, path: settings.podManifestPath, periodMilliseconds: settings.fileCheckFrequency, onPods: (found) => wanted.replace("file", found) }, signal),
+    );
   }
   if (settings.manifestUrl) {
-    running.push(urlSource({ ...manifest, url: settings.manifestUrl, headers: settings.manifestUrlHeader, periodMilliseconds: settings.httpCheckFrequency, onPods: (found) => wanted.replace("http", found) }, signal));
+    running.push(
+      urlSource(
+        {
+          ...manifest,
+          url: settings.manifestUrl,
+          headers: settings.manifestUrlHeader,
+          periodMilliseconds: settings.httpCheckFrequency,
+          onPods: (found) => wanted.replace("http", found),
+        },
+        signal,
+      ),
+    );
   }
   if (!client && wanted.ready()) for (const observed of view.pods()) all.seen(observed, true);
   running.push(housekeeping({ clock, log, files, volumes, cgroups, ready: () => wanted.ready(), isKnown: (uid) => all.has(uid) || view.get(uid) !== undefined }, signal));
@@ -276,7 +313,12 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     volumesOf: (uid) => volumes.places(uid),
     volumeMilliseconds: settings.volumeStatsAggPeriod,
   });
-  running.push(logRotation({ clock, log, runtime, registry: all.registry, largestBytes: quantityValue(parseQuantity(settings.containerLogMaxSize)), mostFiles: settings.containerLogMaxFiles }, signal));
+  running.push(
+    logRotation(
+      { clock, log, runtime, registry: all.registry, largestBytes: quantityValue(parseQuantity(settings.containerLogMaxSize)), mostFiles: settings.containerLogMaxFiles },
+      signal,
+    ),
+  );
   running.push(storageLimits({ clock, log, registry: all.registry, evictor: all, events, stats: figures, limited: (pod) => volumes.limited(pod) }, signal));
   const servers = await serve(settings, {
     dialect,
@@ -308,6 +350,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       node.stop();
       await all.close();
       objects.close();
+      shell.close();
       await recorder?.flush(1000);
       recorder?.stop();
       await Promise.allSettled(running);
@@ -319,7 +362,11 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
 
 function runtimeFrom(settings: NodeagentSettings): ContainerRuntime {
   const endpoint = (text: string): string => (text.startsWith("/") ? `unix://${text}` : text);
-  return grpcRuntime({ endpoint: endpoint(settings.containerRuntimeEndpoint), imageEndpoint: endpoint(settings.imageServiceEndpoint), timeoutMilliseconds: settings.runtimeRequestTimeout });
+  return grpcRuntime({
+    endpoint: endpoint(settings.containerRuntimeEndpoint),
+    imageEndpoint: endpoint(settings.imageServiceEndpoint),
+    timeoutMilliseconds: settings.runtimeRequestTimeout,
+  });
 }
 
 function clientFrom(settings: NodeagentSettings, dialect: Dialect, version: string): ApiClient | undefined {

@@ -237,8 +237,7 @@ export function pods(options: PodsOptions): Pods {
         const quiet = !matters(podOf(entry), pod);
         if (!quiet) entry.refreshedAt = -Infinity;
         entry.worker.send({ type: "update", pod }, quiet);
-      }
-      else if (isDeleted(pod) || isFinished(pod)) add(begin(pod), false).worker.wake();
+      } else if (isDeleted(pod) || isFinished(pod)) add(begin(pod), false).worker.wake();
       else admit(pod);
     },
     drop: (uid) => {

@@ -1,6 +1,8 @@
 // One HTTP request to a container, for probes and hooks: no shared connections, certificates are not checked, bodies are cut.
-import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
+
+// Imported in the ordinary way, this module brings a whole web client along.
+const { request: requestHttp } = process.getBuiltinModule("node:http");
 
 export interface HttpGet {
   readonly scheme: "http" | "https";

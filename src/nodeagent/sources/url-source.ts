@@ -1,9 +1,11 @@
 // Pods from a URL, asked by period.
-import { request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { Pod } from "#api";
 import type { Clock, Log } from "#base";
 import { type ManifestOptions, readManifest } from "./static-pod.ts";
+
+// Imported in the ordinary way, this module brings a whole web client along.
+const { request: requestHttp } = process.getBuiltinModule("node:http");
 
 export interface UrlSourceOptions extends Omit<ManifestOptions, "origin"> {
   readonly url: string;

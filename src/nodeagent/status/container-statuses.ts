@@ -37,7 +37,8 @@ function containerStatus(pod: Pod, container: Container, { runtimeName, observed
   const [newest, previous] = observed.containers.filter(({ name }) => name === container.name);
   let status = newest ? seen(newest, before, runtimeName) : unseen(pod, container, before);
   // Of a container that ended only its own end is told, of one that runs the end before; one that was removed since is known from before.
-  if (newest && newest.state !== "exited") status.lastState = previous ? seen(previous, undefined, runtimeName).state : before?.containerID === status.containerID ? (before?.lastState ?? {}) : {};
+  if (newest && newest.state !== "exited")
+    status.lastState = previous ? seen(previous, undefined, runtimeName).state : before?.containerID === status.containerID ? (before?.lastState ?? {}) : {};
   const reason = trouble.get(container.name);
   const found = latest(observed, container.name);
   const isDone = kind === "init" && found?.state === "exited" && found.exitCode === 0;

@@ -17,11 +17,14 @@ export interface Mounter {
 const run = promisify(execFile);
 const timeLimitMilliseconds = 120_000;
 
-/** Needs the rights of root. */
-export function systemMounter(program = "mount"): Mounter {
+const directly = async (command: string, args: readonly string[]): Promise<void> =>
+  void (await run(command, [...args], { timeout: timeLimitMilliseconds, env: { ...process.env, LC_ALL: "C" } }));
+
+/** Needs the rights of root. The second parameter runs the programs, where there is a cheaper way than from this process. */
+export function systemMounter(program = "mount", execute: (command: string, args: readonly string[]) => Promise<void> = directly): Mounter {
   const call = async (command: string, ...args: readonly string[]): Promise<void> => {
     try {
-      await run(command, [...args], { timeout: timeLimitMilliseconds, env: { ...process.env, LC_ALL: "C" } });
+      await execute(command, args);
     } catch (error) {
       const { stderr, message } = error as { stderr?: string; message: string };
       throw new Error(`${command} ${args.join(" ")}: ${stderr?.trim() || message}`, { cause: error });

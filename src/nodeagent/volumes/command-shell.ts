@@ -1,0 +1,84 @@
+// Runs the system's programs from a small shell that is kept, one after the other: to fork this whole process for each mount would cost
+// more than all the rest of starting a pod.
+//
+//   we write   mount -t tmpfs … '/pods/u/volumes/x' 2>&1; echo; echo "#done 0 $?"
+//   it writes  what the program said, then  #done 0 32
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+
+export interface CommandShell {
+  /** Resolves when the program ended well; rejects with what it said. */
+  run(command: string, args: readonly string[]): Promise<void>;
+  close(): void;
+}
+
+interface Waiting {
+  readonly text: string;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+const longestOutput = 64 * 1024;
+const mostWaiting = 10_000;
+
+export function commandShell({ timeLimitMilliseconds = 120_000 }: { readonly timeLimitMilliseconds?: number } = {}): CommandShell {
+  const queue: Waiting[] = [];
+  let shell: ChildProcessWithoutNullStreams | undefined;
+  let current: Waiting | undefined;
+  let said = "";
+  let count = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  const end = (problem?: string): void => {
+    clearTimeout(timer);
+    const done = current;
+    current = undefined;
+    if (problem === undefined) done?.resolve();
+    else done?.reject(new Error(problem));
+    next();
+  };
+  /** A shell that is gone, or that hangs, is replaced by the next command's. */
+  const drop = (why: string): void => {
+    const old = shell;
+    shell = undefined;
+    old?.kill("SIGKILL");
+    if (current) end(why);
+  };
+  const open = (): ChildProcessWithoutNullStreams => {
+    const made = spawn("/bin/sh", [], { env: { ...process.env, LC_ALL: "C" }, stdio: "pipe" });
+    made.stdout.setEncoding("utf8").on("data", (text: string) => {
+      said = (said + text).slice(-longestOutput);
+      const found = /^#done (\d+) (\d+)$/m.exec(said);
+      if (!found || Number(found[1]) !== count) return;
+      const words = said.slice(0, found.index).trim();
+      end(found[2] === "0" ? undefined : words || `exit code ${found[2]}`);
+    });
+    made.on("error", (error) => drop(error.message));
+    made.on("exit", () => {
+      if (shell === made) drop("the shell ended");
+    });
+    made.stdin.on("error", () => undefined);
+    made.unref();
+    for (const stream of [made.stdin, made.stdout, made.stderr]) (stream as unknown as { unref?(): void }).unref?.();
+    return made;
+  };
+  const next = (): void => {
+    if (current || queue.length === 0) return;
+    current = queue.shift()!;
+    said = "";
+    shell ??= open();
+    shell.stdin.write(`${current.text} 2>&1 </dev/null; code=$?; echo; echo "#done ${++count} $code"\n`);
+    timer = setTimeout(() => drop("it took too long"), timeLimitMilliseconds);
+  };
+  return {
+    run: (command, args) =>
+      new Promise((resolve, reject) => {
+        if (queue.length >= mostWaiting) return reject(new Error("too many commands wait"));
+        queue.push({ text: [command, ...args].map(quoted).join(" "), resolve, reject });
+        next();
+      }),
+    close: () => drop("the shell was closed"),
+  };
+}
+
+/** A word that the shell takes as it is. */
+const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`;
