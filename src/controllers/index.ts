@@ -1,0 +1,3 @@
+export { type ClusterView, type Seen, type ViewOptions, clusterView } from "./cluster-view.ts";
+export { type Happening, type Recorder, recorder } from "./recorder.ts";
+export { type WorkQueue, type WorkQueueOptions, workQueue } from "./work-queue.ts";

@@ -1,0 +1,2 @@
+export { type SchedulerOptions, runScheduler, schedulerName } from "./scheduler.ts";
+export { type Choice, choose } from "./choose.ts";

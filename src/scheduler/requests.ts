@@ -1,0 +1,60 @@
+// What a pod asks of a node, and what a node has to give: numbers by resource, CPU in thousandths.
+import type { Container, Pod } from "#api";
+import { parseQuantity, quantityMilliValue, quantityValue } from "#base";
+
+export type Amounts = Readonly<Record<string, number>>;
+type Quantities = Readonly<Record<string, string>> | undefined;
+
+export function amountsOf(quantities: Quantities): Amounts {
+  return Object.fromEntries(
+    Object.entries(quantities ?? {}).map(([name, text]) => {
+      const quantity = parseQuantity(String(text));
+      return [name, name === "cpu" ? quantityMilliValue(quantity) : quantityValue(quantity)];
+    }),
+  );
+}
+
+const combined = (a: Amounts, b: Amounts, how: (x: number, y: number) => number): Amounts =>
+  Object.fromEntries([...new Set([...Object.keys(a), ...Object.keys(b)])].map((name) => [name, how(a[name] ?? 0, b[name] ?? 0)]));
+export const added = (a: Amounts, b: Amounts): Amounts => combined(a, b, (x, y) => x + y);
+const larger = (a: Amounts, b: Amounts): Amounts => combined(a, b, Math.max);
+
+/** A container that says nothing still counts as something when nodes are compared. */
+const assumed: Amounts = { cpu: 100, memory: 200 * 1024 * 1024 };
+
+export interface HostPort {
+  readonly ip: string;
+  readonly protocol: string;
+  readonly port: number;
+}
+
+export interface PodUse {
+  readonly requests: Amounts;
+  /** The same with an assumption for containers that request nothing. */
+  readonly weighed: Amounts;
+  readonly hostPorts: readonly HostPort[];
+}
+
+const known = new WeakMap<Pod, PodUse>();
+
+export function useOf(pod: Pod): PodUse {
+  let use = known.get(pod);
+  if (!use) known.set(pod, (use = { requests: total(pod, requestsOf), weighed: total(pod, (each) => ({ ...assumed, ...requestsOf(each) })), hostPorts: hostPortsOf(pod) }));
+  return use;
+}
+
+const requestsOf = ({ resources }: Container): Amounts => amountsOf(resources?.requests);
+
+/** Containers run together, those that prepare the pod one after the other before them. */
+function total({ spec }: Pod, of: (container: Container) => Amounts): Amounts {
+  const together = (spec.containers ?? []).map(of).reduce(added, {});
+  const before = (spec.initContainers ?? []).map(of).reduce(larger, {});
+  return added(larger(together, before), amountsOf(spec.overhead));
+}
+
+const hostPortsOf = ({ spec }: Pod): HostPort[] =>
+  (spec.containers ?? []).flatMap(({ ports }) =>
+    (ports ?? []).flatMap(({ hostPort, hostIP, protocol }) => (hostPort ? [{ ip: hostIP || "0.0.0.0", protocol: protocol ?? "TCP", port: hostPort }] : [])),
+  );
+
+export const collide = (a: HostPort, b: HostPort): boolean => a.port === b.port && a.protocol === b.protocol && (a.ip === b.ip || a.ip === "0.0.0.0" || b.ip === "0.0.0.0");
