@@ -37,7 +37,7 @@ export class Resource {
   readonly endpoints: readonly Endpoint[];
   readonly #media: StorageMedia;
   /** What is known of values this process encoded itself, so that they need not be parsed when they come back. */
-  readonly #known = new WeakMap<Uint8Array, { readonly known: Known; readonly json: Buffer; held?: Held }>();
+  readonly #known = new WeakMap<Uint8Array, (revision: Revision) => Held>();
   #selectable: ReadonlySet<string> | undefined;
   source!: ObjectSource;
 
@@ -78,8 +78,8 @@ export class Resource {
   readonly reader: Reader = (entry: Entry): Held => {
     const mine = this.#known.get(entry.value);
     if (mine) {
-      if (mine.held?.revision !== entry.revision) mine.held = hold(entry.key, entry.revision, mine.json, mine.known);
-      return mine.held;
+      this.#known.delete(entry.value);
+      return mine(entry.revision);
     }
     const object = this.decodeStored(entry.value);
     const { known, json } = this.#describe(object);
@@ -107,10 +107,13 @@ export class Resource {
   encode(object: ApiObject): { readonly value: Uint8Array; readonly hold: (revision: Revision) => Held; readonly json: Buffer } {
     const { known, json } = this.#describe(object);
     const value = this.#media === "json" ? json : encodeStoredProtobuf(this.hub, object, this.dialect);
-    const record: { known: Known; json: Buffer; held?: Held } = { known, json };
-    this.#known.set(value, record);
     const key = this.prefix + this.keyOf(known.namespace, known.name);
-    const held = (revision: Revision): Held => (record.held?.revision === revision ? record.held : (record.held = hold(key, revision, json, known)));
+    let made: Held | undefined;
+    const held = (revision: Revision): Held => {
+      if (made?.revision !== revision) made = hold(key, revision, json, known);
+      return made;
+    };
+    this.#known.set(value, held);
     return { value, json, hold: held };
   }
 

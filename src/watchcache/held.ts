@@ -42,29 +42,51 @@ export function hold(key: string, revision: Revision, encoded: Uint8Array, known
   if (metadata < 0 || uid < 0) throw new Error(`the stored value of ${key} is not an encoded object`);
   const at = bytes.indexOf(quote, uid + uidKey.length) + 1;
   const mark = `,"resourceVersion":"${revision}"`;
-  const line = Buffer.allocUnsafe(bytes.length + mark.length + 1);
+  // Memory of its own: a slice of a shared slab would keep its short-lived neighbours alive.
+  const line = Buffer.allocUnsafeSlow(bytes.length + mark.length + 1);
   bytes.copy(line, 0, 0, at);
   line.write(mark, at, "latin1");
   bytes.copy(line, at + mark.length, at);
   line[line.length - 1] = newline;
-  return {
-    key,
-    namespace: known.namespace,
-    name: known.name,
-    revision,
-    labels: known.labels,
-    fields: known.fields,
-    json: line.subarray(0, -1),
-    line,
-    typeHeaderBytes: metadata,
-    revisionStart: at + mark.length - 1 - String(revision).length,
-    revisionEnd: at + mark.length - 1,
-  };
+  return new HeldBytes(key, revision, known, line, metadata, at + mark.length - 1);
+}
+
+/** The bytes once, and beside them only numbers and words: there may be a million of these. */
+class HeldBytes implements Held {
+  readonly key: string;
+  readonly revision: Revision;
+  readonly namespace: string;
+  readonly name: string;
+  readonly labels: Known["labels"];
+  readonly fields: Known["fields"];
+  readonly line: Buffer;
+  readonly typeHeaderBytes: number;
+  readonly revisionEnd: number;
+  constructor(key: string, revision: Revision, known: Known, line: Buffer, typeHeaderBytes: number, revisionEnd: number) {
+    this.key = key;
+    this.revision = revision;
+    this.namespace = known.namespace;
+    this.name = known.name;
+    this.labels = known.labels;
+    this.fields = known.fields;
+    this.line = line;
+    this.typeHeaderBytes = typeHeaderBytes;
+    this.revisionEnd = revisionEnd;
+  }
+  get json(): Buffer {
+    return this.line.subarray(0, -1);
+  }
+  get revisionStart(): number {
+    return this.revisionEnd - String(this.revision).length;
+  }
 }
 
 /** The same object under another revision, as a deletion shows it. */
 export function heldAt(held: Held, revision: Revision): Held {
   const text = String(revision);
-  const line = Buffer.concat([held.line.subarray(0, held.revisionStart), Buffer.from(text), held.line.subarray(held.revisionEnd)]);
-  return { ...held, revision, line, json: line.subarray(0, -1), revisionEnd: held.revisionStart + text.length };
+  const line = Buffer.allocUnsafeSlow(held.line.length - (held.revisionEnd - held.revisionStart) + text.length);
+  held.line.copy(line, 0, 0, held.revisionStart);
+  line.write(text, held.revisionStart, "latin1");
+  held.line.copy(line, held.revisionStart + text.length, held.revisionEnd);
+  return new HeldBytes(held.key, revision, held, line, held.typeHeaderBytes, held.revisionStart + text.length);
 }
