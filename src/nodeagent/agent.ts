@@ -14,17 +14,20 @@ import { images } from "./images/images.ts";
 import { pullQueue } from "./images/pull-queue.ts";
 import { hooks } from "./lifecycle/hooks.ts";
 import { podAdmission } from "./node/admission.ts";
+import { reservations } from "./node/capacity.ts";
 import { nodeLease } from "./node/lease.ts";
 import { type NodeLife, nodeLife } from "./node/node.ts";
 import { nodeObserver } from "./node/observe.ts";
 import { runtimeHealth } from "./node/runtime-health.ts";
 import type { NodeagentSettings } from "./options/options.ts";
+import { cpusOf } from "./options/types.ts";
 import { backOff } from "./plan/back-off.ts";
 import { type Pods, pods as podsOf } from "./pods.ts";
 import { probes } from "./probes/probes.ts";
-import { cgroupTree, findCgroups } from "./resources/cgroup-tree.ts";
+import { type CgroupTree, cgroupTree, findCgroups } from "./resources/cgroup-tree.ts";
+import { gatherSystem, prepareHost } from "./resources/host.ts";
 import { readMachine } from "./resources/machine.ts";
-import { podCgroups } from "./resources/pod-cgroups.ts";
+import { enforceReserved, podCgroups } from "./resources/pod-cgroups.ts";
 import { stats } from "./resources/stats.ts";
 import { storageLimits } from "./resources/storage-limits.ts";
 import type { EventRecorder, PodRegistry } from "./seams.ts";
@@ -81,6 +84,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const metrics = createMetrics();
   const probeResults = probeMetrics();
   const machine = await readMachine();
+  await prepareHost({ log, failSwapOn: settings.failSwapOn, protectKernelDefaults: settings.protectKernelDefaults, oomScoreAdj: settings.oomScoreAdj, maxOpenFiles: settings.maxOpenFiles });
   await mkdir(settings.rootDir, { recursive: true, mode: 0o750 });
 
   const recorder = client
@@ -122,7 +126,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       agentVersion: options.version,
       maxPods: settings.maxPods,
       podsPerCore: settings.podsPerCore,
-      reserved: [settings.orchReserved, settings.systemReserved],
+      reserved: reservations([settings.orchReserved, settings.systemReserved], cpusOf(settings.reservedCpus).length),
       hardThresholds: settings.evictionHard,
       reserveThresholds: !settings.experimentalAllocatableIgnoreEviction,
       pressureTransitionMilliseconds: settings.evictionPressureTransitionPeriod,
@@ -147,6 +151,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     log,
   });
   await cgroups.prepare(settings.enforceNodeAllocatable.includes("pods") ? node.allocatable() : undefined);
+  await placeOthers(settings, tree);
+  events.event({ kind: "Node", name: nodeName, uid: nodeName }, "Normal", "NodeAllocatableEnforced", "Updated Node Allocatable limit across pods");
   const files = podFiles(settings.rootDir);
   const objects = referencedObjects({
     client,
@@ -358,6 +364,17 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       client?.transport.close();
     },
   };
+}
+
+/** The groups that hold what is not a pod: the agent, the system, and what is reserved for them. */
+async function placeOthers(settings: NodeagentSettings, tree: CgroupTree): Promise<void> {
+  if (settings.enforceNodeAllocatable.includes("system-reserved")) await enforceReserved(tree, settings.systemReservedCgroup, settings.systemReserved);
+  if (settings.enforceNodeAllocatable.includes("orch-reserved")) await enforceReserved(tree, settings.orchReservedCgroup, settings.orchReserved);
+  if (settings.systemCgroups) await gatherSystem(tree, settings.systemCgroups);
+  if (settings.nodeagentCgroups) {
+    await tree.make(settings.nodeagentCgroups);
+    await tree.join(settings.nodeagentCgroups, process.pid);
+  }
 }
 
 function runtimeFrom(settings: NodeagentSettings): ContainerRuntime {

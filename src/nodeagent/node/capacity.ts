@@ -43,6 +43,12 @@ export function allocatableOf(capacity: Amounts, reserved: readonly Amounts[], h
   return Object.fromEntries([...left].map(([name, amount]) => [name, formatQuantity(amount)]));
 }
 
+/** What is reserved for the cluster's components and for the system; CPUs that are set aside take the place of amounts of them. */
+export function reservations(amounts: readonly Amounts[], reservedCpus: number): Amounts[] {
+  if (reservedCpus === 0) return [...amounts];
+  return [...amounts.map((one) => Object.fromEntries(Object.entries(one).filter(([name]) => name !== "cpu"))), { cpu: String(reservedCpus) }];
+}
+
 const atLeastNothing = (amount: Quantity): Quantity => (compareQuantity(amount, nothing) < 0 ? { ...nothing, format: amount.format } : amount);
 
 const reservedBy: Readonly<Record<string, string>> = { "memory.available": "memory", "nodefs.available": "ephemeral-storage" };

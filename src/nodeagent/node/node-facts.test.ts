@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { NodeCondition } from "#api";
 import { dialects } from "#dialect";
 import { nodeAddresses } from "./addresses.ts";
-import { allocatableOf, capacityOf } from "./capacity.ts";
+import { allocatableOf, capacityOf, reservations } from "./capacity.ts";
 import { nextConditions } from "./conditions.ts";
 import { imagesOf } from "./images.ts";
 import { statusPatch } from "./node-object.ts";
@@ -48,6 +48,11 @@ test("allocatable is what reservations, thresholds and hugepages leave", () => {
   });
   assert.equal(allocatableOf(capacity, [{ memory: "20Gi" }], {})["memory"], "0");
   assert.equal(allocatableOf(capacity, [], { "nodefs.available": "0%" })["ephemeral-storage"], "100Gi");
+});
+
+test("CPUs set aside take the place of reserved amounts", () => {
+  assert.deepEqual(reservations([{ cpu: "500m", memory: "1Gi" }, { cpu: "1" }], 2), [{ memory: "1Gi" }, {}, { cpu: "2" }]);
+  assert.deepEqual(reservations([{ cpu: "500m" }], 0), [{ cpu: "500m" }]);
 });
 
 const well = { memoryPressure: false, diskPressure: false, pidPressure: false, troubles: [] };

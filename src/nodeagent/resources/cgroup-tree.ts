@@ -35,6 +35,8 @@ export interface CgroupTree {
   /** One file of the group, undefined where there is none. */
   read(name: string, controller: string, file: string): Promise<string | undefined>;
   exists(name: string): Promise<boolean>;
+  /** Moves a process into the group, in every tree. */
+  join(name: string, pid: number): Promise<void>;
 }
 
 /** Reads the mounts of control groups from the text of /proc/self/mounts; the second version counts only where it is alone. */
@@ -72,6 +74,7 @@ export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
     if (mounts.version === 1) return mounts.controllers.get(controller);
     return mounts.version === 2 && (mounts.controllers.has(controller) || controller === "") ? mounts.path : undefined;
   };
+  const withCpus = new Set<string>();
   const put = async (name: string, controller: string, file: string, value: string): Promise<void> => {
     const root = rootOf(controller);
     if (root === undefined) {
@@ -92,7 +95,7 @@ export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
       for (const root of roots) {
         if (mounts.version === 2) await enableBelow(root, name, mounts.controllers);
         await mkdir(join(root, name), { recursive: true });
-        if (mounts.version === 1 && mounts.controllers.get("cpuset") === root) await inheritCpus(root, name);
+        if (mounts.version === 1 && mounts.controllers.get("cpuset") === root) await inheritCpus(root, name, withCpus);
       }
     },
     limit: async (name, limits) => {
@@ -116,6 +119,9 @@ export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
     read: async (name, controller, file) => {
       const root = rootOf(controller);
       return root === undefined ? undefined : await readFile(join(root, name, file), "utf8").catch(() => undefined);
+    },
+    join: async (name, pid) => {
+      for (const root of roots) await writeFile(join(root, name, "cgroup.procs"), String(pid));
     },
     exists: async (name) => {
       for (const root of roots) {
@@ -172,11 +178,15 @@ async function enableBelow(root: string, name: string, controllers: ReadonlySet<
 }
 
 /** A new group of the first version has no processors and no memory nodes until it is given those of its parent. */
-async function inheritCpus(root: string, name: string): Promise<void> {
+async function inheritCpus(root: string, name: string, done: Set<string>): Promise<void> {
   const folder = join(root, name);
   if (folder === root) return;
   const parent = dirname(name);
-  if (parent !== "/" && parent !== ".") await inheritCpus(root, parent);
+  // Groups of pods come and go; those above them stay, and need no second look.
+  if (parent !== "/" && parent !== "." && !done.has(parent)) {
+    await inheritCpus(root, parent, done);
+    done.add(parent);
+  }
   for (const file of ["cpuset.cpus", "cpuset.mems"]) {
     const own = await readFile(join(folder, file), "utf8").catch(() => undefined);
     if (own !== undefined && own.trim() === "") {

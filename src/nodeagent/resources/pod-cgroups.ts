@@ -56,13 +56,14 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
       const limits = podLimits(pod, cpu);
       await tree.limit(name, { ...limits, ...(options.pidsPerPod > 0 && { pids: options.pidsPerPod }) });
       made.set(uidOf(pod), { quality: qosClass(pod), milliCpu: requestedMilliCpu(pod) });
-      await shareOut();
+      if (qosClass(pod) === "Burstable") await shareOut();
       return name;
     },
     release: async (uid) => {
       if (!options.perPod) return;
-      for (const quality of classes) await remove(podCgroup(naming, quality, uid));
-      if (made.delete(uid)) await shareOut();
+      const known = made.get(uid);
+      for (const quality of known ? [known.quality] : classes) await remove(podCgroup(naming, quality, uid));
+      if (made.delete(uid) && known?.quality === "Burstable") await shareOut();
     },
     podUids: async () => {
       const uids = new Set<string>();
@@ -145,6 +146,12 @@ function kernelSize(bytes: number): string {
   let [size, unit] = [bytes, 0];
   for (; size >= 1024 && size % 1024 === 0; unit++) size /= 1024;
   return `${size}${units[unit] ?? ""}`;
+}
+
+/** Holds a group that someone else made to what is reserved for it. */
+export async function enforceReserved(tree: CgroupTree, group: string, amounts: Readonly<Record<string, string>>): Promise<void> {
+  if (!(await tree.exists(group))) throw new Error(`the control group ${group} does not exist, so that its reservation cannot be enforced`);
+  await tree.limit(group, nodeLimits(amounts));
 }
 
 /** What all pods together are held to. */

@@ -178,7 +178,7 @@ export function stats(options: StatsOptions): Stats {
         logs: { bytes: log ? log.blocks * 512 : 0, inodes: log ? 1 : 0 },
       });
     }
-    const [pid] = pod.spec.hostNetwork ? [] : await tree.processes(group);
+    const pid = pod.spec.hostNetwork ? undefined : await firstProcess(group, running);
     return {
       name: nameOf(pod),
       namespace: namespaceOf(pod),
@@ -191,6 +191,15 @@ export function stats(options: StatsOptions): Stats {
       containers,
       volumes: options.volumeMilliseconds > 0 ? await ofVolumes(pod, kept) : [],
     };
+  }
+
+  /** A process of the pod, through whose eyes its network is seen. */
+  async function firstProcess(group: string, containers: readonly { readonly id: string }[]): Promise<number | undefined> {
+    for (const { id } of containers) {
+      const pid = Number.parseInt((await tree.read(`${group}/${id}`, "memory", "cgroup.procs")) ?? "", 10);
+      if (pid > 0) return pid;
+    }
+    return undefined;
   }
 
   async function ofVolumes(pod: Pod, kept: typeof volumeFigures): Promise<VolumeFigures[]> {
