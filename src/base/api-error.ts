@@ -115,10 +115,12 @@ const words: Record<FieldErrorType, string> = {
 };
 const valueless = new Set<FieldErrorType>(["FieldValueRequired", "FieldValueForbidden", "FieldValueTooLong", "FieldValueTooMany", "InternalError"]);
 
+/** Integers beyond 2^53 are held as bigints, which JSON.stringify does not take. */
+const largeNumbers = (_: string, value: unknown): unknown => (typeof value === "bigint" ? Number(value) : value);
+
 function fieldErrorBody(error: FieldError): string {
-  const shown = valueless.has(error.type)
-    ? ""
-    : `: ${typeof error.value === "object" ? JSON.stringify(error.value) : typeof error.value === "string" ? JSON.stringify(error.value) : String(error.value)}`;
+  const { value } = error;
+  const shown = valueless.has(error.type) ? "" : `: ${typeof value === "object" || typeof value === "string" ? JSON.stringify(value, largeNumbers) : String(value)}`;
   return `${words[error.type]}${shown}${error.detail && `: ${error.detail}`}`;
 }
 
