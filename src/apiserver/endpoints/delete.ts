@@ -5,7 +5,6 @@ import type { Endpoint, Removal, WriteRequest } from "#registry";
 import { remove, validateDeleteOptions } from "#registry";
 import { apiVersionOf } from "#dialect";
 import type { ApiCall } from "../api-call.ts";
-import { negotiate } from "../represent/negotiate.ts";
 import { statusReply, successStatus } from "../represent/status.ts";
 import { decodeObject, readBody } from "./body.ts";
 import { bodyMedia } from "../represent/negotiate.ts";
@@ -16,16 +15,14 @@ import { isTrue } from "../target.ts";
 
 export const deleteOne: Endpointed = async (context, call, endpoint) => {
   const { dialect, strategy } = endpoint.resource;
+  // Before anything is done: an answer that cannot be given must not find out afterwards.
+  const { as, choice } = represented(context, call, endpoint, objectForms);
   const options = await deleteOptions(call, endpoint);
   const request = writeRequest(context, call, endpoint, { dryRun: (options.dryRun?.length ?? 0) > 0, fieldManager: "" });
   validateDeleteOptions(request, options);
   const removal = await remove(request, call.target.name, options);
   const accepted = !removal.gone && options.orphanDependents === false;
-  if (removal.gone && !strategy.returnsDeleted) {
-    const choice = negotiate(call.call, call.query, dialect, { forms: objectForms });
-    return statusReply(200, successStatus(detailsOf(call, endpoint, removal)), choice, dialect);
-  }
-  const { as } = represented(context, call, endpoint, objectForms);
+  if (removal.gone && !strategy.returnsDeleted) return statusReply(200, successStatus(detailsOf(call, endpoint, removal)), choice, dialect);
   return replyWith(as, endpoint, accepted ? 202 : 200, as.object(removal.held));
 };
 
