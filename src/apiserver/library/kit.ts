@@ -16,6 +16,8 @@ export interface Kit {
   client(as?: Caller): ApiClient;
   /** The same, with a script of faults that only this client meets. */
   faultyClient(as?: Caller): { readonly client: ApiClient; readonly faults: FaultyTransport };
+  /** The newest revision: it grows with every change, and only then. */
+  revision(): Promise<number>;
   /** Remembers how everything is. Costs a few words per object, not a copy. */
   snapshot(): Promise<Snapshot>;
   /** Sets everything back. It is done by writes: revisions go on rising, and watchers see each change. */
@@ -37,7 +39,7 @@ export interface KitParts {
 export function kitOf({ dialect, clock, connect, memory, caughtUp, fork }: KitParts): Kit {
   const states = new WeakMap<Snapshot, MemoryStore>();
   const inMemory = (): MemoryStore => {
-    if (!memory) throw new Error('only a server with store: "memory" can be set back or forked');
+    if (!memory) throw new Error('only a server with store: "memory" can be looked at, set back or forked');
     return memory;
   };
   return {
@@ -47,6 +49,7 @@ export function kitOf({ dialect, clock, connect, memory, caughtUp, fork }: KitPa
       const faults = withFaults(connect(as), { clock });
       return { client: apiClient(faults, dialect), faults };
     },
+    revision: async () => (await inMemory().status()).revision,
     snapshot: async () => {
       const state = inMemory().fork({ clock: standing });
       const snapshot = { revision: (await state.status()).revision };

@@ -1,0 +1,468 @@
+// Requests as nobody sane would send them, close enough to sane ones to get past the first check.
+import fc from "fast-check";
+import { encodeEnvelope, protobufCodec } from "#schema";
+import type { Message } from "#schema";
+import { arbitraryObject } from "../kit/arbitrary-object.ts";
+
+export interface FuzzRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Record<string, string | string[]>;
+  readonly body?: string | Uint8Array;
+}
+
+/** A resource as discovery tells it, and how its objects are made. */
+export interface FuzzTarget {
+  /** `/api/v1` or `/apis/group/version`. */
+  readonly root: string;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly plural: string;
+  readonly namespaced: boolean;
+  readonly subresources: readonly string[];
+  readonly schema?: Message | undefined;
+  /** Objects that the server has taken. */
+  readonly good: readonly object[];
+}
+
+const methods = fc.oneof(
+  { weight: 20, arbitrary: fc.constantFrom("GET", "POST", "PUT", "PATCH", "DELETE") },
+  { weight: 1, arbitrary: fc.constantFrom("HEAD", "OPTIONS", "TRACE", "CONNECT", "get", "PROPFIND", "", "G E T") },
+);
+const oddText = fc.oneof(
+  fc.constantFrom(
+    "",
+    "a",
+    "b",
+    "default",
+    "..",
+    ".",
+    "/",
+    "%2F",
+    "%00",
+    "%zz",
+    "%",
+    "a%2Fb",
+    "__proto__",
+    "constructor",
+    "toString",
+    "ä",
+    "\u0000",
+    "*",
+    "a b",
+    "-",
+    "A",
+    "0",
+    "-1",
+    "1e3",
+    "null",
+    "true",
+    "undefined",
+    "x".repeat(300),
+  ),
+  fc.string({ maxLength: 8 }),
+  fc.string({ unit: "grapheme", maxLength: 6 }),
+);
+const names = fc.oneof({ weight: 6, arbitrary: fc.constantFrom("a", "b", "a", "b", "c", "thing") }, { weight: 1, arbitrary: oddText });
+const namespaces = fc.oneof({ weight: 8, arbitrary: fc.constantFrom("default", "default", "other") }, { weight: 1, arbitrary: oddText });
+
+const revisions = fc.constantFrom("", "0", "1", "2", "50", "99999999", "9007199254740993", "18446744073709551615", "-1", "x", "1.5", " 1", "0x10", "00");
+const selectors = fc.oneof(
+  fc.constantFrom(
+    "a=b",
+    "a",
+    "!a",
+    "a!=b",
+    "a in (b,c)",
+    "a notin ()",
+    "a>1",
+    "a<x",
+    "a in (",
+    ",",
+    "a=b,",
+    "=",
+    "a==",
+    "a=b=c",
+    "a/b/c=d",
+    "metadata.name=a",
+    "metadata.namespace!=default",
+    "spec.nodeName=",
+    "involvedObject.kind=Pod,reason=x",
+    "type=Normal",
+    "a\\=b=c",
+    "\\",
+    "status.phase=Running",
+    "nosuch=1",
+  ),
+  fc.string({ maxLength: 10 }),
+);
+const parameters: Readonly<Record<string, fc.Arbitrary<string>>> = {
+  watch: fc.constantFrom("true", "1", "false", "0", "", "x"),
+  limit: fc.constantFrom("1", "0", "-1", "500", "999999999999999999999", "x", ""),
+  continue: fc.constantFrom(
+    "",
+    "x",
+    "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiJhXHUwMDAwIn0",
+    ...["meta/v1", "meta.k8s.io/v1"].flatMap((v) =>
+      [1, -1, 0, 2 ** 60, 1.5, "x"].flatMap((rv) => ["a", "default/a\0", "../../x", "", "/"].map((start) => Buffer.from(JSON.stringify({ v, rv, start })).toString("base64url"))),
+    ),
+  ),
+  resourceVersion: revisions,
+  resourceVersionMatch: fc.constantFrom("Exact", "NotOlderThan", "", "x"),
+  labelSelector: selectors,
+  fieldSelector: selectors,
+  allowWatchBookmarks: fc.constantFrom("true", "x", ""),
+  sendInitialEvents: fc.constantFrom("true", "false", "x", ""),
+  timeoutSeconds: fc.constantFrom("1", "0", "-1", "99999999999999999999", "x"),
+  timeout: fc.constantFrom("1s", "0", "-1s", "x", "1h1m", "999999h", "."),
+  dryRun: fc.constantFrom("All", "", "x"),
+  fieldManager: fc.oneof(fc.constantFrom("me", "", "x".repeat(200), "a\nb", "\u0000"), fc.string({ unit: "grapheme", maxLength: 5 })),
+  fieldValidation: fc.constantFrom("Strict", "Warn", "Ignore", "", "x"),
+  force: fc.constantFrom("true", "false", "", "x"),
+  gracePeriodSeconds: fc.constantFrom("0", "30", "-1", "x", "99999999999999999999"),
+  propagationPolicy: fc.constantFrom("Orphan", "Background", "Foreground", "", "x"),
+  orphanDependents: fc.constantFrom("true", "x"),
+  pretty: fc.constantFrom("true", "1", "false", "x", ""),
+  includeObject: fc.constantFrom("None", "Metadata", "Object", "x", ""),
+  verbose: fc.constantFrom("", "true"),
+  exclude: fc.constantFrom("", "ping", "x"),
+  command: oddText,
+  container: oddText,
+  path: oddText,
+};
+const parameter = fc.oneof(
+  { weight: 12, arbitrary: fc.constantFrom(...Object.keys(parameters)).chain((name) => parameters[name]!.map((value) => `${name}=${encodeURIComponent(value)}`)) },
+  { weight: 1, arbitrary: fc.tuple(oddText, oddText).map(([name, value]) => `${name}=${value}`) },
+);
+const query = fc
+  .oneof({ weight: 1, arbitrary: fc.constant([]) }, { weight: 2, arbitrary: fc.array(parameter, { maxLength: 3 }) })
+  .map((parts) => (parts.length === 0 ? "" : `?${parts.join("&")}`));
+
+const mediaTypes = [
+  "application/json",
+  "application/yaml",
+  "application/vnd.orch.protobuf",
+  "application/vnd.kubernetes.protobuf",
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+  "application/apply-patch+yaml",
+  "text/plain",
+  "*/*",
+  "application/*",
+  "application/json;as=Table;v=v1;g=meta.k8s.io",
+  "application/json;as=Table;v=v1;g=meta.orch.io",
+  "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+  "application/json;as=PartialObjectMetadataList;v=v1;g=meta.orch.io",
+  "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io",
+  "application/json;stream=watch",
+  "application/json;q=0.5,application/yaml;q=0.9",
+  "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+  "application/json;charset=utf-16",
+  "",
+  ";",
+  "a/b/c",
+  "application/json;q=x",
+];
+const header = fc.oneof(
+  { weight: 6, arbitrary: fc.tuple(fc.constant("accept"), fc.constantFrom(...mediaTypes)) },
+  { weight: 6, arbitrary: fc.tuple(fc.constant("content-type"), fc.constantFrom(...mediaTypes)) },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(
+      fc.constantFrom(
+        "user-agent",
+        "impersonate-user",
+        "impersonate-group",
+        "impersonate-uid",
+        "impersonate-extra-a",
+        "impersonate-extra-%zz",
+        "if-none-match",
+        "accept-encoding",
+        "audit-id",
+        "authorization",
+        "origin",
+        "upgrade",
+        "connection",
+        "content-encoding",
+        "x-forwarded-for",
+        "x-remote-user",
+      ),
+      oddText,
+    ),
+  },
+);
+const headers = fc.oneof(
+  { weight: 2, arbitrary: fc.constant<Record<string, string>>({}) },
+  { weight: 1, arbitrary: fc.array(header, { maxLength: 3 }).map((list) => Object.fromEntries(list) as Record<string, string>) },
+);
+
+const leaf = fc.oneof(
+  fc.constantFrom<unknown>(null, true, 0, -1, 1.5, 1e21, 2 ** 53, "", "a", "5", "1Gi", "10%", "2030-01-01T00:00:00Z", "__proto__", [], {}),
+  fc.string({ maxLength: 6 }),
+);
+const nonsense = fc.oneof(leaf, fc.jsonValue({ maxDepth: 3 }));
+
+/** Where in an object to put something else: a step picks among what is there. */
+const spot = fc.array(fc.nat({ max: 30 }), { minLength: 1, maxLength: 6 });
+const change = fc.record({ spot, value: fc.option(nonsense, { nil: undefined, freq: 4 }) });
+
+function changed(object: unknown, changes: readonly { readonly spot: readonly number[]; readonly value: unknown }[]): unknown {
+  const copy: unknown = JSON.parse(JSON.stringify(object, plain) ?? "null");
+  for (const { spot: steps, value } of changes) {
+    let at = copy;
+    for (const [index, step] of steps.entries()) {
+      if (typeof at !== "object" || at === null) break;
+      const keys = Object.keys(at);
+      if (keys.length === 0) break;
+      const key = keys[step % keys.length]!;
+      const inner = (at as Record<string, unknown>)[key];
+      if (index === steps.length - 1 || typeof inner !== "object" || inner === null) {
+        if (value === undefined) delete (at as Record<string, unknown>)[key];
+        else (at as Record<string, unknown>)[key] = value;
+        break;
+      }
+      at = inner;
+    }
+  }
+  return copy;
+}
+
+const plain = (_: string, value: unknown): unknown => (typeof value === "bigint" ? Number(value) : value);
+
+const pointer = fc.constantFrom(
+  "",
+  "/",
+  "/metadata",
+  "/metadata/labels",
+  "/metadata/labels/a",
+  "/metadata/name",
+  "/spec",
+  "/spec/containers/0",
+  "/spec/containers/-",
+  "/data/a",
+  "/status",
+  "/a~1b",
+  "/~2",
+  "metadata",
+  "/metadata/annotations/x",
+  "/__proto__/x",
+  "/constructor/prototype/x",
+  "/metadata/finalizers/99999999999",
+);
+const jsonPatch = fc.array(
+  fc.oneof(
+    fc.record({ op: fc.constantFrom("add", "remove", "replace", "test", "x"), path: pointer, value: nonsense }, { requiredKeys: ["op", "path"] }),
+    fc.record({ op: fc.constantFrom("move", "copy"), path: pointer, from: pointer }, { requiredKeys: ["op", "path"] }),
+  ),
+  { maxLength: 4 },
+);
+const directives = fc.constantFrom<unknown>(
+  { $patch: "replace" },
+  { $patch: "delete" },
+  { $patch: "x" },
+  { metadata: { $patch: "delete" } },
+  { metadata: { labels: { $patch: "replace", a: "b" } } },
+  { metadata: { $retainKeys: ["name"], name: "a" } },
+  { metadata: { "$deleteFromPrimitiveList/finalizers": ["x"] } },
+  { metadata: { "$setElementOrder/ownerReferences": [{ uid: "a" }, {}] } },
+  { spec: { containers: [{ name: "c", $patch: "delete" }, { $patch: "replace" }] } },
+  { spec: { "$setElementOrder/containers": ["x"], containers: [{}] } },
+  { spec: { containers: { a: "b" } } },
+  { data: { a: null } },
+);
+
+/** Requests to the given resources, with bodies near objects of their kinds. */
+export function fuzzRequests(targets: readonly FuzzTarget[], samplesPerKind: number, magic: Uint8Array): fc.Arbitrary<FuzzRequest> {
+  const samples = new Map<FuzzTarget, readonly unknown[]>();
+  const sampleOf = (target: FuzzTarget): fc.Arbitrary<unknown> => {
+    if (!target.schema) return nonsense;
+    let known = samples.get(target);
+    if (!known) samples.set(target, (known = fc.sample(arbitraryObject(target.schema), { numRuns: samplesPerKind, seed: 7 })));
+    const random = fc.constantFrom(...known);
+    return target.good.length === 0 ? random : fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...target.good) }, { weight: 1, arbitrary: random });
+  };
+  /** An object of the kind, mostly the one that the path names. */
+  const near = (target: FuzzTarget, pathName: string): fc.Arbitrary<unknown> =>
+    fc
+      .record({
+        sample: sampleOf(target),
+        name: fc.oneof({ weight: 8, arbitrary: fc.constant(pathName) }, { weight: 1, arbitrary: names }),
+        namespace: namespaces,
+        changes: fc.oneof({ weight: 1, arbitrary: fc.constant([]) }, { weight: 2, arbitrary: fc.array(change, { maxLength: 3 }) }),
+        stranger: fc.nat({ max: 5 }),
+      })
+      .map(({ sample, name, namespace, changes, stranger }) => {
+        const object = typeof sample === "object" && sample !== null ? sample : {};
+        const { metadata } = object as { metadata?: object };
+        // Random names and references refuse nearly everything: most objects keep little of their metadata.
+        const meta = stranger === 0 ? { ...metadata, ...(target.namespaced && { namespace }) } : { labels: { a: "b" } };
+        return changed({ ...object, kind: target.kind, apiVersion: target.apiVersion, metadata: { ...meta, name } }, changes);
+      });
+  const binary = (target: FuzzTarget, object: unknown): Uint8Array => {
+    try {
+      return encodeEnvelope({ apiVersion: target.apiVersion, kind: target.kind }, protobufCodec(target.schema!).encode(object as never), magic);
+    } catch {
+      return magic;
+    }
+  };
+  const oddBody = (target: FuzzTarget, name: string): fc.Arbitrary<Sent> =>
+    fc
+      .oneof(
+        { weight: 2, arbitrary: nonsense.map((value) => JSON.stringify(value)) },
+        {
+          weight: 3,
+          arbitrary: fc
+            .tuple(near(target, name), fc.array(fc.tuple(fc.nat(), fc.nat({ max: 255 })), { maxLength: 3 }))
+            .map(([object, flips]) => flipped(binary(target, object), flips)),
+        },
+        { weight: 1, arbitrary: fc.tuple(near(target, name), fc.nat()).map(([object, cut]) => ((text) => text.slice(0, cut % (text.length + 1)))(JSON.stringify(object))) },
+        { weight: 1, arbitrary: fc.uint8Array({ maxLength: 40 }) },
+        { weight: 1, arbitrary: oddTexts },
+        { weight: 2, arbitrary: deleteOptions },
+        { weight: 2, arbitrary: fc.constant(undefined) },
+      )
+      .map((body) => ({ body, type: typeof body === "string" ? "application/json" : "application/vnd.orch.protobuf" }));
+  const object = (target: FuzzTarget, name: string): fc.Arbitrary<Sent> => near(target, name).map((value) => ({ body: JSON.stringify(value), type: "application/json" }));
+  const patch = (target: FuzzTarget, name: string): fc.Arbitrary<Sent> =>
+    fc.oneof(
+      jsonPatch.map((value) => ({ body: JSON.stringify(value), type: "application/json-patch+json" })),
+      fc
+        .tuple(fc.oneof(directives, near(target, name)), fc.constantFrom("merge-patch+json", "strategic-merge-patch+json"))
+        .map(([value, type]) => ({ body: JSON.stringify(value), type: `application/${type}` })),
+      near(target, name).map((value) => ({ body: JSON.stringify(value), type: "application/apply-patch+yaml" })),
+    );
+  const pathOf = (target: FuzzTarget, named: boolean, name: string): fc.Arbitrary<string> =>
+    fc
+      .record({
+        all: fc.boolean(),
+        namespace: namespaces,
+        subresource: fc.oneof(
+          { weight: 6, arbitrary: fc.constant("") },
+          { weight: 3, arbitrary: target.subresources.length > 0 ? fc.constantFrom(...target.subresources) : fc.constant("status") },
+          { weight: 1, arbitrary: oddText },
+        ),
+        rest: fc.oneof({ weight: 40, arbitrary: fc.constant("") }, { weight: 1, arbitrary: oddText }),
+        old: fc.nat({ max: 30 }),
+      })
+      .map(({ all, namespace, subresource, rest, old }) => {
+        const place = target.namespaced && !(all && !named) ? `/namespaces/${namespace}` : "";
+        const one = named ? `/${name}${subresource ? `/${subresource}` : ""}${rest ? `/${rest}` : ""}` : "";
+        return `${target.root}${old === 0 ? "/watch" : ""}${place}/${target.plural}${one}`;
+      });
+  const elsewhere = fc.oneof(
+    fc.constantFrom(
+      "/",
+      "/api",
+      "/apis",
+      "/api/",
+      "/version",
+      "/healthz",
+      "/healthz/ping",
+      "/livez",
+      "/readyz",
+      "/readyz/nosuch",
+      "/openapi/v2",
+      "/openapi/v3",
+      "/openapi/v3/api/v1",
+      "/openapi/v3/nosuch",
+      "/metrics",
+      "/logs",
+      "/.well-known/openid-configuration",
+      "/openid/v1/jwks",
+      "/debug/pprof",
+      "/debug/flags/v",
+      "//",
+      "/api/v1",
+      "/apis/apps",
+      "/apis/apps/v1",
+      "/apis/nosuch/v1/things",
+      "/api/v2/pods",
+      "*",
+      "",
+      "relative",
+      "/api/v1/namespaces//pods",
+      "/api/v1/proxy/nodes/a",
+      "/swagger.json",
+    ),
+    fc.array(oddText, { maxLength: 5 }).map((parts) => `/${parts.join("/")}`),
+    fc.array(oddText, { maxLength: 4 }).map((parts) => `/api/v1/${parts.join("/")}`),
+    fc.array(oddText, { maxLength: 4 }).map((parts) => `/apis/${parts.join("/")}`),
+  );
+  const request = (target: FuzzTarget): fc.Arbitrary<FuzzRequest> =>
+    fc
+      .tuple(fc.oneof({ weight: 12, arbitrary: fc.constantFrom(...verbs) }, { weight: 1, arbitrary: fc.tuple(methods, fc.boolean()) }), names)
+      .chain(([[method, named], name]) =>
+        fc.record({
+          method: fc.constant(method),
+          path: fc.oneof({ weight: 20, arbitrary: pathOf(target, named, name) }, { weight: 1, arbitrary: elsewhere }),
+          query,
+          headers,
+          sent: fc.oneof(
+            {
+              weight: 6,
+              arbitrary:
+                method === "PATCH" ? patch(target, name) : method === "DELETE" || method === "GET" ? fc.constant<Sent>({ body: undefined, type: "" }) : object(target, name),
+            },
+            { weight: 1, arbitrary: oddBody(target, name) },
+          ),
+          // Most say what they send, or all would end at the media type.
+          says: fc.nat({ max: 9 }),
+        }),
+      )
+      .map(({ method, path, query: search, headers: more, sent: { body, type }, says }) => ({
+        method,
+        path: path + (type === "application/apply-patch+yaml" && says < 8 ? `${search}${search ? "&" : "?"}fieldManager=fuzz${says % 3}` : search),
+        headers: { ...(says > 0 && body !== undefined && { "content-type": type }), ...more },
+        ...(body !== undefined && { body }),
+      }));
+  const met = targets.filter(({ good }) => good.length > 0);
+  return fc.oneof({ weight: 2, arbitrary: fc.constantFrom(...met) }, { weight: 1, arbitrary: fc.constantFrom(...targets) }).chain(request);
+}
+
+interface Sent {
+  readonly body: string | Uint8Array | undefined;
+  readonly type: string;
+}
+
+const oddTexts = fc.constantFrom(
+  "a: b: c",
+  "{a: 1, a: 2}",
+  "&a [*a]",
+  "!!binary x",
+  "- 1\n- 2",
+  "{".repeat(2000),
+  "[".repeat(2000),
+  '{"a":'.repeat(1500),
+  "\ufeff{}",
+  '{"metadata":{"name":"a"},"metadata":{"name":"b"}}',
+  "---\nkind: Pod\n---\nkind: Pod",
+);
+const deleteOptions = fc.constantFrom(
+  JSON.stringify({ kind: "DeleteOptions", apiVersion: "v1", gracePeriodSeconds: -5 }),
+  JSON.stringify({ preconditions: { uid: "x" } }),
+  JSON.stringify({ kind: "DeleteOptions", apiVersion: "v1", propagationPolicy: "x", dryRun: ["y"] }),
+  JSON.stringify({ kind: "DeleteOptions", apiVersion: "v1", propagationPolicy: "Foreground" }),
+);
+
+/** What goes together: a method and whether the path names one object. */
+const verbs = [
+  ["GET", true],
+  ["GET", false],
+  ["POST", false],
+  ["POST", false],
+  ["PUT", true],
+  ["PUT", true],
+  ["PATCH", true],
+  ["PATCH", true],
+  ["PATCH", true],
+  ["GET", false],
+  ["GET", true],
+  ["DELETE", true],
+] as const;
+
+function flipped(bytes: Uint8Array, flips: readonly (readonly [number, number])[]): Uint8Array {
+  const copy = Uint8Array.from(bytes);
+  for (const [at, value] of flips) if (copy.length > 0) copy[at % copy.length] = value;
+  return copy;
+}

@@ -1,0 +1,127 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import fc from "fast-check";
+import * as api from "#api";
+import { type RunningServer, startServer } from "#apiserver";
+import { type Log, type VirtualClock, silentLog, virtualClock } from "#base";
+import { apiVersionOf, dialectNamed } from "#dialect";
+import type { Message } from "#schema";
+import { goodObjects } from "./fuzz-objects.ts";
+import { type FuzzRequest, type FuzzTarget, fuzzRequests } from "./fuzz-requests.ts";
+
+/** A few here; a million and more with the variable (see README.md). */
+const cases = Number(process.env["ORCH_FUZZ_CASES"] ?? 4000);
+const seed = process.env["ORCH_FUZZ_SEED"] ? Number(process.env["ORCH_FUZZ_SEED"]) : 20_300_101;
+const casesPerState = 500;
+const dialect = dialectNamed("orch")!;
+
+test(`${cases} odd requests: no crash, no 500, and what is refused changes nothing`, { timeout: 3_600_000 }, async (t) => {
+  const clock = virtualClock(Date.UTC(2030, 0, 1));
+  const surprises: string[] = [];
+  const log: Log = { ...silentLog, error: (message, fields) => void surprises.push(`${message} ${String(fields?.["error"] ?? "")}`) };
+  await using server = await startServer({ store: "memory", clock, log, flags: ["--event-ttl=87600h"] });
+  const good = await prepare(server);
+  const prepared = await server.kit.snapshot();
+  const statuses = new Map<number, number>();
+  const findings = new Map<string, { count: number; readonly example: FuzzRequest }>();
+  const requests = fuzzRequests(await targetsOf(server, good), 12, dialect.wire.protobufMagic);
+  for (let done = 0; done < cases; done += casesPerState) {
+    await server.kit.rewind(prepared);
+    for (const request of fc.sample(requests, { numRuns: Math.min(casesPerState, cases - done), seed: seed + done })) {
+      const before = await server.kit.revision();
+      const status = await answered(server, clock, request);
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      const trouble = surprises.splice(0).map((text) => text.split("\n", 3).join(" "));
+      if (status < 200 || status > 599 || (status === 500 && trouble.length === 0)) trouble.push(`status ${status}`);
+      if (status >= 400 && status < 500 && (await server.kit.revision()) !== before) trouble.push(`${request.method} changed something and answered ${status}`);
+      for (const what of trouble) {
+        const known = findings.get(what);
+        if (known) known.count++;
+        else findings.set(what, { count: 1, example: request });
+      }
+    }
+  }
+  const told = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
+  t.diagnostic(told.join(", "));
+  assert.equal([...findings].map(([what, { count, example }]) => `${count} × ${what}\n    ${shown(example)}`).join("\n"), "");
+  assert.ok((statuses.get(200) ?? 0) > cases / 50 && (statuses.get(201) ?? 0) > cases / 200, "hardly any request got through: the fuzz only scratches the surface");
+});
+
+const shown = ({ body, ...rest }: FuzzRequest): string =>
+  `${JSON.stringify(rest)} ${typeof body === "string" ? body.slice(0, 2000) : body ? `base64 ${Buffer.from(body).toString("base64")}` : ""}`;
+
+/** Two objects of many kinds that requests can meet, by the path they are made under. */
+async function prepare({ client }: RunningServer): Promise<Map<string, object[]>> {
+  await client.request("POST", "/api/v1/namespaces", { metadata: { name: "other" } });
+  const made = new Map<string, object[]>();
+  for (const [path, body] of Object.entries(goodObjects(dialect) as Record<string, { metadata?: object }>)) {
+    for (const name of ["a", "b"]) {
+      const object = (await client.request("POST", path, { ...body, metadata: { ...body.metadata, name, labels: { a: "b" } } })) as {
+        metadata: Record<string, unknown>;
+      };
+      const { uid: _uid, resourceVersion: _version, managedFields: _fields, creationTimestamp: _created, ...metadata } = object.metadata;
+      made.set(path, [...(made.get(path) ?? []), { ...object, metadata }]);
+    }
+  }
+  return made;
+}
+
+/** Every resource that discovery names. */
+async function targetsOf({ client }: RunningServer, good: ReadonlyMap<string, object[]>): Promise<FuzzTarget[]> {
+  const byName = new Map<string, Message>();
+  for (const value of Object.values(api) as unknown[]) {
+    const found = typeof value === "object" && value !== null && !("shape" in value) ? Object.values(value) : [value];
+    for (const message of found as Message[])
+      if (message?.shape === "message" && message.kind) byName.set(`${apiVersionOf(dialect, message.kind)} ${message.kind.kind}`, api.inDialect(dialect, message));
+  }
+  const { groups } = (await client.request("GET", "/apis")) as { groups: { versions: { groupVersion: string }[] }[] };
+  const versions = ["v1", ...groups.flatMap((group) => group.versions.map(({ groupVersion }) => groupVersion))];
+  const targets: FuzzTarget[] = [];
+  for (const version of versions) {
+    const root = version === "v1" ? "/api/v1" : `/apis/${version}`;
+    const { resources } = (await client.request("GET", root)) as { resources: { name: string; kind: string; namespaced: boolean }[] };
+    for (const { name, kind, namespaced } of resources) {
+      if (name.includes("/")) continue;
+      const subresources = resources
+        .filter((other) => other.name.startsWith(`${name}/`))
+        .map((other) => other.name.slice(name.length + 1))
+        // It would knock at other doors.
+        .filter((part) => part !== "proxy");
+      targets.push({
+        root,
+        apiVersion: version,
+        kind,
+        plural: name,
+        namespaced,
+        subresources,
+        schema: byName.get(`${version} ${kind}`),
+        good: good.get(`${root}${namespaced ? "/namespaces/default" : ""}/${name}`) ?? [],
+      });
+    }
+  }
+  return targets;
+}
+
+/** An exchange that throws instead of answering is a crash. */
+function failed(error: unknown): number {
+  if ((error as Error).name === "AbortError") return 200;
+  throw error;
+}
+
+/** The status, once the body is through; a stream is left after a while. Requests that wait for time are given some. */
+async function answered(server: RunningServer, clock: VirtualClock, request: FuzzRequest): Promise<number> {
+  const stop = new AbortController();
+  let over = false;
+  const exchange = (async () => {
+    const answer = await server.inject({ ...request, signal: stop.signal });
+    for await (const _ of answer.chunks);
+    return answer.status;
+  })().finally(() => (over = true));
+  exchange.catch(() => undefined);
+  for (let turn = 0; !over && turn < 200; turn++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (turn === 20 || turn === 60) await clock.advance(5000);
+    if (turn === 100) stop.abort();
+  }
+  return over ? await exchange.catch((error: unknown) => failed(error)) : -1;
+}
