@@ -43,8 +43,10 @@ export interface Served {
   ask(method: string, path: string, asking?: Asking): Promise<Answer>;
   /** Asks, and insists on the status. */
   must(status: number, method: string, path: string, asking?: Asking): Promise<Answer>;
-  /** The frames of a watch, as they come. */
+  /** The frames of a watch, read as they come. */
   watch(path: string, asking?: Asking): Watching;
+  /** The same, from now on: what is there already is not sent. */
+  follow(path: string): Promise<Watching>;
   /** A namespace of the test's own. */
   place(): Promise<string>;
 }
@@ -102,26 +104,40 @@ export async function serve({ dialect = "orch", flags = [], clock }: ServeOption
     assert.equal(answer.status, status, `${method} ${path}: ${answer.text.slice(0, 500)}`);
     return answer;
   };
+  const watch = (path: string, asking: Asking = {}): Watching => {
+    const abort = new AbortController();
+    const frames: Json[] = [];
+    let wake = (): void => undefined;
+    let over = false;
+    const reading = (async () => {
+      for await (const frame of framesOf((await inject("GET", path, asking, abort.signal)).chunks)) {
+        frames.push(frame);
+        wake();
+      }
+    })().finally(() => {
+      over = true;
+      wake();
+    });
+    return {
+      next: async (count = 1) => {
+        while (frames.length < count && !over) await new Promise<void>((resolve) => (wake = resolve));
+        return frames.splice(0, count);
+      },
+      rest: async () => {
+        await reading;
+        return frames.splice(0);
+      },
+      stop: () => abort.abort(),
+    };
+  };
   return {
     server,
     ask,
     must,
-    watch: (path, asking = {}) => {
-      const abort = new AbortController();
-      const frames = framesOf(inject("GET", path, asking, abort.signal).then(({ chunks }) => chunks));
-      return {
-        next: async (count = 1) => {
-          const found: Json[] = [];
-          while (found.length < count) {
-            const { value, done } = await frames.next();
-            if (done) break;
-            found.push(value);
-          }
-          return found;
-        },
-        rest: async () => await Array.fromAsync(frames),
-        stop: () => abort.abort(),
-      };
+    watch,
+    follow: async (path) => {
+      const list = await must(200, "GET", path.replace("watch=1", ""));
+      return watch(`${path}&resourceVersion=${String(list.at("metadata.resourceVersion"))}`);
     },
     place: async () => {
       const name = `place-${++places}`;
@@ -131,9 +147,9 @@ export async function serve({ dialect = "orch", flags = [], clock }: ServeOption
   };
 }
 
-async function* framesOf(chunks: Promise<AsyncIterable<Uint8Array>>): AsyncGenerator<Json> {
+async function* framesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Json> {
   let text = "";
-  for await (const chunk of await chunks) {
+  for await (const chunk of chunks) {
     text += Buffer.from(chunk).toString();
     for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n")) {
       yield JSON.parse(text.slice(0, end)) as Json;
