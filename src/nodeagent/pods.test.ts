@@ -119,6 +119,7 @@ const refusals: [name: string, container: object, reason: string][] = [
   ["an image that may not be pulled", { image: "registry.example/none:1", imagePullPolicy: "Never" }, "ErrImageNeverPull"],
   ["an image name that is none", { image: "Not A/Valid::Name" }, "InvalidImageName"],
   ["a missing config map", { env: [{ name: "A", valueFrom: { configMapKeyRef: { name: "none", key: "k" } } }] }, "CreateContainerConfigError"],
+  ["an image's root where root is forbidden", { securityContext: { runAsNonRoot: true } }, "CreateContainerConfigError"],
   ["root where root is forbidden", { securityContext: { runAsNonRoot: true, runAsUser: 0 } }, "CreateContainerConfigError"],
 ];
 for (const [name, container, reason] of refusals) {

@@ -58,9 +58,9 @@ export function rootProblem(pod: Pod, container: Container, user: ImageUser): st
   const at = `(pod: ${JSON.stringify(longNameOf(pod))}, container: ${container.name})`;
   const asked = own?.runAsUser ?? of?.runAsUser;
   if (asked !== undefined) return Number(asked) === 0 ? `container's runAsUser breaks non-root policy ${at}` : undefined;
-  if (user.uid !== undefined) return user.uid === 0 ? `container has runAsNonRoot and image will run as root ${at}` : undefined;
-  if (user.username !== "") return `container has runAsNonRoot and image has non-numeric user (${user.username}), cannot verify user is non-root ${at}`;
-  return undefined;
+  if (user.uid === undefined && user.username !== "") return `container has runAsNonRoot and image has non-numeric user (${user.username}), cannot verify user is non-root ${at}`;
+  // An image that names nobody runs as root.
+  return (user.uid ?? 0) === 0 ? `container has runAsNonRoot and image will run as root ${at}` : undefined;
 }
 
 export function containerSecurity(
