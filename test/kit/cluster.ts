@@ -1,10 +1,11 @@
 // A whole cluster on one machine: a containerd of its own, an API server, and the node agent as processes. Nothing is left behind.
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { type ApiClient, apiClient, connectionOf, https, informer, kinds, readClientConfig, singleContext, writeClientConfig } from "#client";
 import { grpcRuntime } from "#cri";
 import { apiVersionOf, type Dialect, dialects, groupName } from "#dialect";
@@ -15,6 +16,8 @@ import { freePort } from "./free-port.ts";
 import { kubectl, type KubectlOptions, type KubectlResult } from "./kubectl.ts";
 import { needs } from "./needs.ts";
 import { programCommand } from "./program.ts";
+
+const run = promisify(execFile);
 
 export interface ClusterOptions {
   readonly dialect?: DialectName;
@@ -116,6 +119,10 @@ export async function startCluster({ dialect: name = "orch", agentFlags = [], ag
     const nodeConfig = join(folder, "node.conf");
     writeClientConfig(nodeConfig, singleContext({ name, server: apiserver.url, ca: apiserver.ca, certificate: nodeUser.cert, key: nodeUser.key }));
     const rootDir = agentRoot ?? join(folder, "agent");
+    await mkdir(rootDir, { recursive: true });
+    // Where an init system runs, mounts are shared as a matter of course; volumes may ask for that.
+    if (agentRoot === undefined) await run("mount", ["--bind", rootDir, rootDir]);
+    await run("mount", ["--make-shared", rootDir]);
     const staticPods = join(folder, "static");
     await mkdir(staticPods);
     const ports = { agent: await freePort(), health: await freePort() };
@@ -139,8 +146,22 @@ export async function startCluster({ dialect: name = "orch", agentFlags = [], ag
     };
     const configFile = join(folder, "agent.json");
     await writeFile(configFile, JSON.stringify(config, undefined, 2));
-    const args = [`--dialect=${name}`, `--config=${configFile}`, `${flag("orchconfig")}=${nodeConfig}`, `--root-dir=${rootDir}`, `--hostname-override=${nodeName}`, `--node-ip=${nodeIp}`, "-v=2", ...agentFlags];
-    const agent = new AgentProcess(args, join(folder, "agent.log"), { rootDir, staticPods, url: `https://${nodeIp}:${ports.agent}`, healthUrl: `http://127.0.0.1:${ports.health}` });
+    const args = [
+      `--dialect=${name}`,
+      `--config=${configFile}`,
+      `${flag("orchconfig")}=${nodeConfig}`,
+      `--root-dir=${rootDir}`,
+      `--hostname-override=${nodeName}`,
+      `--node-ip=${nodeIp}`,
+      "-v=2",
+      ...agentFlags,
+    ];
+    const agent = new AgentProcess(args, join(folder, "agent.log"), {
+      rootDir,
+      staticPods,
+      url: `https://${nodeIp}:${ports.agent}`,
+      healthUrl: `http://127.0.0.1:${ports.health}`,
+    });
     undo.push(async () => {
       await agent.stop();
       await removeLogs(containerd);
@@ -256,8 +277,14 @@ async function furnishNamespaces(client: ApiClient, dialect: Dialect, ca: string
   const pending: Promise<unknown>[] = [];
   const furnish = async (namespace: string): Promise<void> => {
     const ignore = (): undefined => undefined;
-    await client.of(kinds.configMaps).create({ metadata: { name: dialect.names.objects.rootCaConfigMap }, data: { "ca.crt": ca } }, { namespace }).catch(ignore);
-    await client.of(kinds.serviceAccounts).create({ metadata: { name: "default" } }, { namespace }).catch(ignore);
+    await client
+      .of(kinds.configMaps)
+      .create({ metadata: { name: dialect.names.objects.rootCaConfigMap }, data: { "ca.crt": ca } }, { namespace })
+      .catch(ignore);
+    await client
+      .of(kinds.serviceAccounts)
+      .create({ metadata: { name: "default" } }, { namespace })
+      .catch(ignore);
   };
   const followed = informer({
     client: client.of(kinds.namespaces),
@@ -285,7 +312,9 @@ async function removeLogs(containerd: Containerd): Promise<void> {
 }
 
 function machineAddress(): string {
-  const found = Object.entries(networkInterfaces()).flatMap(([name, items]) => (name.startsWith("orch") ? [] : (items ?? []).filter(({ internal, family }) => !internal && family === "IPv4")));
+  const found = Object.entries(networkInterfaces()).flatMap(([name, items]) =>
+    name.startsWith("orch") ? [] : (items ?? []).filter(({ internal, family }) => !internal && family === "IPv4"),
+  );
   return found[0]?.address ?? "127.0.0.1";
 }
 

@@ -61,7 +61,7 @@ export async function startContainerd(): Promise<Containerd> {
   };
   try {
     await writeFile(join(folder, "bridge"), bridge);
-    const pause = await registry.add("pause:1", { entrypoint: ["/bin/sh", "-c", "trap exit TERM; while :; do sleep 100000 & wait; done"] });
+    const pause = await registry.add("pause:1", { entrypoint: ["/pause"], files: { "/pause": "#!/bin/sh\ntrap exit TERM\nwhile :; do sleep 100000 & wait; done\n" } });
     const busybox = await registry.add("busybox:1", { command: ["/bin/sh"] });
     await writeNetwork(folder, bridge, podCidr);
     await writeFile(join(folder, "config.toml"), configText(folder, pause));

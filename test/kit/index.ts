@@ -9,3 +9,4 @@ export { type Containerd, needsContainerd, startContainerd } from "./containerd.
 export { type ImagePlan, type Registry, startRegistry } from "./registry.ts";
 export { type Cluster, type ClusterOptions, needsCluster, type RunningAgent, startCluster } from "./cluster.ts";
 export { programCommand } from "./program.ts";
+export { type PodHome, podHome, type SpecPart } from "./pods.ts";

@@ -114,8 +114,8 @@ async function layerOf(files: Readonly<Record<string, string | Uint8Array>>): Pr
     await chmod(join(root, "bin/busybox"), 0o755);
     const { stdout } = await run(busybox, ["--list"]);
     for (const applet of stdout.trim().split("\n")) if (applet !== "busybox") await symlink("busybox", join(root, "bin", applet));
-    await writeFile(join(root, "etc/passwd"), "root:x:0:0:root:/root:/bin/sh\nuser:x:1000:1000:user:/home:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n");
-    await writeFile(join(root, "etc/group"), "root:x:0:\nuser:x:1000:\nnogroup:x:65534:\n");
+    await writeFile(join(root, "etc/passwd"), "root:x:0:0:root:/root:/bin/sh\nuser:x:1001:1001:user:/home:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n");
+    await writeFile(join(root, "etc/group"), "root:x:0:\nuser:x:1001:\nnogroup:x:65534:\n");
     for (const [path, content] of Object.entries(files)) {
       await mkdir(dirname(join(root, path)), { recursive: true });
       await writeFile(join(root, path), content, { mode: 0o755 });

@@ -1,0 +1,183 @@
+// Pods of a test: made on the cluster's node, followed by a watch so that waiting costs nothing, all in one namespace.
+import { randomBytes } from "node:crypto";
+import type { CoreEvent, Pod } from "#api";
+import { type Draft, informer, kinds } from "#client";
+import type { Cluster } from "./cluster.ts";
+
+/** Some fields of a pod's spec, as in a manifest. */
+export type SpecPart = Readonly<Record<string, unknown>>;
+
+export interface PodHome {
+  readonly namespace: string;
+  readonly image: string;
+  /** Makes a pod; what a test does not care about is filled in. Gives its name. */
+  create(spec: SpecPart, metadata?: SpecPart): Promise<string>;
+  /** Makes a pod of one container `c` that runs a shell script, once. */
+  script(text: string, container?: SpecPart, spec?: SpecPart, metadata?: SpecPart): Promise<string>;
+  /** Runs a shell script to its end and gives what it printed; fails if it failed. */
+  output(text: string, container?: SpecPart, spec?: SpecPart, metadata?: SpecPart): Promise<string>;
+  /** Waits until the pod is as the predicate says. */
+  until(name: string, what: string, holds: (pod: Pod) => boolean, seconds?: number): Promise<Pod>;
+  ready(name: string): Promise<Pod>;
+  /** Waits until it has Succeeded or Failed. */
+  ended(name: string): Promise<Pod>;
+  /** Waits until it is gone from the API server; gives what was last seen of it. */
+  gone(name: string): Promise<Pod>;
+  /** Deletes and waits until it is gone; gives what was last seen of it. */
+  remove(name: string, graceSeconds?: number): Promise<Pod>;
+  get(name: string): Pod | undefined;
+  /** Every version of the pod that was seen. */
+  history(name: string): readonly Pod[];
+  logs(name: string, options?: string): Promise<string>;
+  /** Runs a command in the pod's container by kubectl. */
+  exec(name: string, ...command: readonly string[]): Promise<string>;
+  /** Events of the pod; waits until there is one of each reason. */
+  events(name: string, ...reasons: readonly string[]): Promise<readonly CoreEvent[]>;
+  stop(): void;
+}
+
+const patienceSeconds = 45;
+
+export async function podHome(cluster: Cluster): Promise<PodHome> {
+  const { client } = cluster;
+  const namespace = `test-${randomBytes(3).toString("hex")}`;
+  await client.of(kinds.namespaces).create({ metadata: { name: namespace }, spec: {} });
+  await furnished(cluster, namespace);
+  const stopping = new AbortController();
+  const seen = new Map<string, { pods: Pod[]; gone: boolean }>();
+  const events: CoreEvent[] = [];
+  const waiting = new Set<() => void>();
+  const wake = (): void => waiting.forEach((look) => look());
+  const scope = { namespace };
+  const followedPods = informer({
+    client: client.of(kinds.pods),
+    scope,
+    signal: stopping.signal,
+    onEvent: ({ type, object }) => {
+      const name = object.metadata.name ?? "";
+      const known = seen.get(name) ?? { pods: [], gone: false };
+      seen.set(name, known);
+      known.pods.push(object);
+      known.gone = type === "deleted";
+      wake();
+    },
+  });
+  const followedEvents = informer({
+    client: client.of(kinds.coreEvents),
+    scope,
+    signal: stopping.signal,
+    onEvent: ({ type, object }) => {
+      if (type === "deleted") return;
+      events.push(object);
+      wake();
+    },
+  });
+  await Promise.all([followedPods.synced, followedEvents.synced]);
+
+  const soon = <T>(what: () => string, look: () => T | undefined, seconds = patienceSeconds): Promise<T> =>
+    new Promise((resolve, reject) => {
+      const done = (): void => {
+        clearTimeout(timer);
+        waiting.delete(check);
+      };
+      const check = (): void => {
+        const found = look();
+        if (found === undefined) return;
+        done();
+        resolve(found);
+      };
+      const timer = setTimeout(() => {
+        done();
+        reject(new Error(`waited ${seconds} s in vain: ${what()}`));
+      }, seconds * 1000);
+      waiting.add(check);
+      check();
+    });
+  const latest = (name: string): Pod | undefined => seen.get(name)?.pods.at(-1);
+  const told = (name: string): string =>
+    JSON.stringify({ status: latest(name)?.status, events: events.filter((event) => event.involvedObject?.name === name).map(({ reason, message }) => `${reason}: ${message}`) });
+  const until: PodHome["until"] = (name, what, holds, seconds) =>
+    soon(
+      () => `pod ${name} ${what}; it is ${told(name)}`,
+      () => {
+        const pod = latest(name);
+        return pod && holds(pod) ? pod : undefined;
+      },
+      seconds,
+    );
+  const run = async (args: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await cluster.kubectl(["-n", namespace, ...args]);
+    if (code !== 0) throw new Error(`kubectl ${args.join(" ")}: ${stderr}`);
+    return stdout;
+  };
+  const home: PodHome = {
+    namespace,
+    image: cluster.containerd.images.busybox,
+    create: async (spec, metadata = {}) => {
+      const name = `p-${randomBytes(4).toString("hex")}`;
+      const fill = (list: unknown): unknown[] => ((list ?? []) as object[]).map((container, at) => ({ name: at === 0 ? "c" : `c${at + 1}`, image: home.image, ...container }));
+      const filled = {
+        nodeName: cluster.nodeName,
+        terminationGracePeriodSeconds: 1,
+        automountServiceAccountToken: false,
+        ...spec,
+        containers: fill(spec["containers"]),
+        ...("initContainers" in spec && {
+          initContainers: ((spec["initContainers"] ?? []) as object[]).map((container, at) => ({ name: `i${at + 1}`, image: home.image, ...container })),
+        }),
+      };
+      await client.of(kinds.pods).create({ metadata: { name, ...metadata }, spec: filled } as unknown as Draft<Pod>, { namespace });
+      return (metadata["name"] as string | undefined) ?? name;
+    },
+    script: (text, container = {}, spec = {}, metadata = {}) =>
+      home.create({ restartPolicy: "Never", ...spec, containers: [{ command: ["sh", "-c", text], ...container }] }, metadata),
+    output: async (text, container, spec, metadata) => {
+      const name = await home.script(text, container, spec, metadata);
+      const pod = await home.ended(name);
+      const printed = await home.logs(name, "container=c");
+      if (pod.status?.phase !== "Succeeded") throw new Error(`the script failed: ${printed}; ${told(name)}`);
+      return printed;
+    },
+    until,
+    ready: (name) => until(name, "becomes ready", (pod) => pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true),
+    ended: (name) => until(name, "ends", (pod) => ["Succeeded", "Failed"].includes(pod.status?.phase ?? "")),
+    gone: (name) =>
+      soon(
+        () => `pod ${name} goes; it is ${told(name)}`,
+        () => (seen.get(name)?.gone ? latest(name) : undefined),
+      ),
+    remove: async (name, graceSeconds) => {
+      await client.of(kinds.pods).delete(name, { namespace, ...(graceSeconds !== undefined && { graceSeconds }) });
+      return await home.gone(name);
+    },
+    get: latest,
+    history: (name) => seen.get(name)?.pods ?? [],
+    logs: async (name, options = "") => {
+      const { status, body } = await cluster.apiserver.call("GET", `/api/v1/namespaces/${namespace}/pods/${name}/log?${options}`);
+      if (status !== 200) throw new Error(`logs of ${name}: ${status} ${body}`);
+      return body;
+    },
+    exec: (name, ...command) => run(["exec", name, "-c", "c", "--", ...command]),
+    events: async (name, ...reasons) => {
+      const of = (): CoreEvent[] => events.filter((event) => event.involvedObject?.name === name);
+      return await soon(
+        () => `pod ${name} gets events ${reasons.join(", ")}; it is ${told(name)}`,
+        () => (reasons.every((reason) => of().some((event) => event.reason === reason)) ? of() : undefined),
+      );
+    },
+    stop: () => stopping.abort(),
+  };
+  return home;
+}
+
+async function furnished({ client, dialect }: Cluster, namespace: string): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    const found = await Promise.all([
+      client.of(kinds.serviceAccounts).get("default", { namespace }),
+      client.of(kinds.configMaps).get(dialect.names.objects.rootCaConfigMap, { namespace }),
+    ]).catch(() => undefined);
+    if (found) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`namespace ${namespace} got no service account`);
+}
