@@ -1,0 +1,123 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Pod, PodStatus } from "#api";
+import type { ObservedPod } from "../containers/observed.ts";
+import { container, observed, samplePod, sandbox } from "../pod.fixture.ts";
+import { type StatusFacts, computeStatus, publishable, terminatedStatus } from "./compute.ts";
+import { statusPatch } from "./writer.ts";
+
+const facts = (seen: ObservedPod, more: Partial<StatusFacts> = {}): StatusFacts => ({
+  now: Date.parse("2030-01-01T00:01:00Z"),
+  runtimeName: "rt",
+  hostIps: ["192.0.2.1"],
+  observed: seen,
+  old: {},
+  trouble: new Map(),
+  probes: { isStarted: (_, hasProbe) => !hasProbe, isReady: (_, hasProbe) => !hasProbe },
+  over: false,
+  isStatic: false,
+  ...more,
+});
+const line = (status: PodStatus): string => {
+  const of = (list: PodStatus["containerStatuses"]): string[] =>
+    (list ?? []).map(({ name, state, lastState, ready, started, restartCount }) => {
+      const now = state.running ? "running" : state.terminated ? `${state.terminated.reason}:${state.terminated.exitCode}` : (state.waiting?.reason ?? "waiting");
+      return `${name}=${now}${ready ? "+ready" : ""}${started ? "+started" : ""}${lastState.terminated ? `<${lastState.terminated.exitCode}` : ""}${restartCount ? `x${restartCount}` : ""}`;
+    });
+  return [status.phase, ...of(status.initContainerStatuses), ...of(status.containerStatuses)].join(" ");
+};
+const conditions = (status: PodStatus): string => (status.conditions ?? []).map(({ type, status: value, reason }) => `${type}=${value}${reason ? `:${reason}` : ""}`).join(" ");
+
+const pod = samplePod();
+const never = samplePod({ restartPolicy: "Never" });
+const onFailure = samplePod({ restartPolicy: "OnFailure" });
+const two = samplePod({ containers: [{ name: "c" }, { name: "d" }] });
+const withInit = samplePod({ initContainers: [{ name: "i" }] });
+const neverInit = samplePod({ restartPolicy: "Never", initContainers: [{ name: "i" }] });
+const probed = samplePod({ containers: [{ name: "c", readinessProbe: {} }] });
+const starting = samplePod({ containers: [{ name: "c", startupProbe: {} }] });
+const backOff = new Map([["c", { reason: "CrashLoopBackOff", message: "m" }]]);
+const runningBefore: PodStatus = { phase: "Running", containerStatuses: [{ name: "c", state: { running: { startedAt: null } }, lastState: {}, ready: true, restartCount: 2, image: "i", imageID: "", containerID: "rt://c-2" }] };
+
+const cases: [name: string, pod: Pod, seen: ObservedPod, line: string, more?: Partial<StatusFacts>][] = [
+  ["nothing made yet", pod, observed([], []), "Pending c=ContainerCreating"],
+  ["nothing made yet, with init containers", withInit, observed([], []), "Pending i=PodInitializing c=PodInitializing"],
+  ["running", pod, observed([container(pod, "c", "running")]), "Running c=running+ready+started"],
+  ["made and not started", pod, observed([container(pod, "c", "created")]), "Pending c=waiting"],
+  ["one of two runs", two, observed([container(two, "c", "running")]), "Pending c=running+ready+started d=ContainerCreating"],
+  ["one of two ended", two, observed([container(two, "c", "running"), container(two, "d", "exited 1")]), "Running c=running+ready+started d=Error:1"],
+  ["ended, to be restarted", pod, observed([container(pod, "c", "exited 0")]), "Running c=Completed:0"],
+  ["waiting to be restarted", pod, observed([container(pod, "c", "exited 1")]), "Running c=CrashLoopBackOff<1", { trouble: backOff }],
+  ["restarted", pod, observed([container(pod, "c", "running", { restarts: 1 }), container(pod, "c", "exited 3")]), "Running c=running+ready+started<3x1"],
+  ["restarted, and what ended before was removed", pod, observed([container(pod, "c", "running", { restarts: 2 })]), "Running c=running+ready+started<9x2", { old: { ...runningBefore, containerStatuses: [{ ...runningBefore.containerStatuses![0]!, lastState: { terminated: { exitCode: 9, startedAt: null, finishedAt: null } } }] } }],
+  ["ended twice: the last end counts", pod, observed([container(pod, "c", "exited 2", { restarts: 1 }), container(pod, "c", "exited 3")]), "Running c=Error:2x1"],
+  ["succeeded for good", never, observed([container(never, "c", "exited 0")]), "Succeeded c=Completed:0"],
+  ["failed for good", never, observed([container(never, "c", "exited 1")]), "Failed c=Error:1"],
+  ["failed, to be tried again", onFailure, observed([container(onFailure, "c", "exited 1")]), "Running c=Error:1"],
+  ["succeeded after all", onFailure, observed([container(onFailure, "c", "exited 0")]), "Succeeded c=Completed:0"],
+  ["a failed init container that never restarts", neverInit, observed([container(neverInit, "i", "exited 1")]), "Failed i=Error:1 c=PodInitializing"],
+  ["an init container runs", withInit, observed([container(withInit, "i", "running")]), "Pending i=running c=PodInitializing"],
+  ["the init container is done", withInit, observed([container(withInit, "i", "exited 0")]), "Pending i=Completed:0+ready c=PodInitializing"],
+  ["a probe has not spoken", probed, observed([container(probed, "c", "running")]), "Running c=running+started"],
+  ["not yet started up", starting, observed([container(starting, "c", "running")]), "Running c=running"],
+  ["gone without a trace while it ran", pod, observed([], []), "Running c=ContainerCreating<137x3", { old: runningBefore }],
+  ["over, whatever the policy", pod, observed([container(pod, "c", "exited 0")]), "Succeeded c=Completed:0", { over: true }],
+  ["a static pod is never over", pod, observed([container(pod, "c", "exited 0")]), "Running c=Completed:0", { over: true, isStatic: true }],
+  ["evicted", pod, observed([container(pod, "c", "running")]), "Failed c=running+ready+started", { ended: { reason: "Evicted", message: "m" } }],
+  ["a terminal phase stays", pod, observed([container(pod, "c", "running")]), "Succeeded c=running+ready+started", { old: { phase: "Succeeded" } }],
+];
+for (const [name, of, seen, expected, more] of cases) test(`a pod is told: ${name}`, () => assert.equal(line(computeStatus(of, facts(seen, more))), expected));
+
+const judged: [name: string, pod: Pod, seen: ObservedPod, conditions: string][] = [
+  ["running", pod, observed([container(pod, "c", "running")]), "Initialized=True Ready=True ContainersReady=True PodScheduled=True"],
+  ["not ready", probed, observed([container(probed, "c", "running")]), "Initialized=True Ready=False:ContainersNotReady ContainersReady=False:ContainersNotReady PodScheduled=True"],
+  ["succeeded", never, observed([container(never, "c", "exited 0")]), "Initialized=True:PodCompleted Ready=False:PodCompleted ContainersReady=False:PodCompleted PodScheduled=True"],
+  ["failed", never, observed([container(never, "c", "exited 1")]), "Initialized=True Ready=False:PodFailed ContainersReady=False:PodFailed PodScheduled=True"],
+  ["initializing", withInit, observed([]), "Initialized=False:ContainersNotInitialized Ready=False:ContainersNotReady ContainersReady=False:ContainersNotReady PodScheduled=True"],
+  ["behind a closed gate", samplePod({ readinessGates: [{ conditionType: "x" }] }), observed([container(pod, "c", "running")]), "Initialized=True Ready=False:ReadinessGatesNotReady ContainersReady=True PodScheduled=True"],
+];
+for (const [name, of, seen, expected] of judged) test(`conditions of a pod that is ${name}`, () => assert.equal(conditions(computeStatus(of, facts(seen))), expected));
+
+test("an open gate makes a pod ready, and the gate's condition is kept", () => {
+  const gated = samplePod({ readinessGates: [{ conditionType: "x" }] }, {}, { conditions: [{ type: "x", status: "True", lastProbeTime: null, lastTransitionTime: null }] });
+  assert.match(conditions(computeStatus(gated, facts(observed([container(gated, "c", "running")])))), /^x=True .*Ready=True/);
+});
+
+test("a condition keeps its time until it changes", () => {
+  const first = computeStatus(pod, facts(observed([container(pod, "c", "running")])));
+  const later = facts(observed([container(pod, "c", "running")]), { old: first, now: Date.parse("2030-01-01T01:00:00Z") });
+  assert.deepEqual(computeStatus(pod, later), first);
+});
+
+test("addresses: the node's family first; a pod on the node's network has the node's; a stopped sandbox keeps the last", () => {
+  const ips = (of: Pod, seen: ObservedPod, more: Partial<StatusFacts> = {}): unknown => (computeStatus(of, facts(seen, more)).podIPs ?? []).map(({ ip }) => ip);
+  assert.deepEqual(ips(pod, observed([], [sandbox({ ips: ["fd00::1", "10.0.0.1", "10.0.0.2"] })])), ["10.0.0.1", "fd00::1"]);
+  assert.deepEqual(ips(samplePod({ hostNetwork: true }), observed([], [])), ["192.0.2.1"]);
+  assert.deepEqual(ips(pod, observed([], [sandbox({ ready: false, ips: [] })]), { old: { podIPs: [{ ip: "10.0.0.9" }] } }), ["10.0.0.9"]);
+});
+
+test("at the end nothing waits or runs, and the phase is terminal", () => {
+  assert.equal(line(terminatedStatus(pod, computeStatus(pod, facts(observed([], []))), false)), "Failed c=ContainerStatusUnknown:137");
+  assert.equal(line(terminatedStatus(withInit, computeStatus(withInit, facts(observed([], []))), false)), "Failed i=ContainerStatusUnknown:137 c=PodInitializing");
+  assert.equal(line(terminatedStatus(never, computeStatus(never, facts(observed([container(never, "c", "exited 0")]))), false)), "Succeeded c=Completed:0");
+});
+
+test("while containers may run, a pod is not called over", () => {
+  const status = computeStatus(never, facts(observed([container(never, "c", "exited 0")])));
+  assert.equal(publishable(status, { phase: "Running" }, true, 0).phase, "Running");
+  assert.equal(publishable(status, { phase: "Running" }, false, 0).phase, "Succeeded");
+  const evicted = computeStatus(pod, facts(observed([container(pod, "c", "running")]), { ended: { reason: "Evicted", message: "m" } }));
+  assert.deepEqual([publishable(evicted, { phase: "Running" }, true, 0).reason, publishable(evicted, { phase: "Running" }, false, 0).reason], [undefined, "Evicted"]);
+});
+
+const base: PodStatus = { phase: "Running", podIPs: [{ ip: "1" }], conditions: [{ type: "Ready", status: "False", reason: "r", message: "m", lastProbeTime: null, lastTransitionTime: "t" }] };
+const patches: [name: string, to: PodStatus, patch: object | undefined][] = [
+  ["nothing", { ...base }, undefined],
+  ["the phase", { ...base, phase: "Failed" }, { phase: "Failed" }],
+  ["something gone", { podIPs: base.podIPs, conditions: base.conditions }, { phase: null }],
+  ["another address", { ...base, podIPs: [{ ip: "2" }] }, { podIPs: [{ ip: "2" }, { ip: "1", $patch: "delete" }], "$setElementOrder/podIPs": [{ ip: "2" }] }],
+  ["a condition without its reason", { ...base, conditions: [{ type: "Ready", status: "True", lastProbeTime: null, lastTransitionTime: "u" }] }, { conditions: [{ reason: null, message: null, type: "Ready", status: "True", lastProbeTime: null, lastTransitionTime: "u" }] }],
+];
+for (const [name, to, patch] of patches) {
+  test(`a patch says what changed: ${name}`, () => assert.deepEqual(statusPatch(pod, base, to), patch && { metadata: { uid: "u" }, status: patch }));
+}
