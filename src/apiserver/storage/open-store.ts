@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Clock, Log } from "#base";
 import { type Dialect, groupName } from "#dialect";
+import { GrpcError } from "#http";
 import type { Strategy } from "#registry";
 import { type EncryptionProvider, type Store, encrypted, identity, openStore } from "#store";
 import type { ApiserverSettings } from "../settings-of.ts";
@@ -22,7 +23,7 @@ export interface StoreOptions {
 /** `given` takes the place of the store that the settings name. */
 export async function openStoreFor(options: StoreOptions, given?: Store): Promise<Store> {
   const { settings } = options;
-  const store = given ?? (await plainStore(settings, options.clock));
+  const store = given ?? (settings.storeServers[0]?.startsWith("memory:") === false ? await remoteStore(options) : await localStore(settings, options.clock));
   if (settings.encryptionProviderConfig === "") return store;
   try {
     return encrypted(store, providersByKey(options));
@@ -32,21 +33,39 @@ export async function openStoreFor(options: StoreOptions, given?: Store): Promis
   }
 }
 
-async function plainStore(settings: ApiserverSettings, clock: Clock): Promise<Store> {
-  const endpoints = settings.storeServers;
-  if (endpoints.length === 0) {
-    mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
-    return await openStore({ dir: join(settings.dataDir, "store") });
-  }
-  if (endpoints[0] === "memory://") return await openStore({ memory: true, clock });
-  const { storeCafile, storeCertfile, storeKeyfile } = settings;
+async function localStore(settings: ApiserverSettings, clock: Clock): Promise<Store> {
+  if (settings.storeServers.length > 0) return await openStore({ memory: true, clock });
+  mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
+  return await openStore({ dir: join(settings.dataDir, "store") });
+}
+
+const patienceMilliseconds = 60_000;
+const pauseMilliseconds = 1000;
+
+/** A store elsewhere may come up after us: it is waited for, but not for ever. */
+async function remoteStore({ settings, clock, log }: StoreOptions): Promise<Store> {
+  const { storeServers: endpoints, storeCafile, storeCertfile, storeKeyfile } = settings;
   // Read anew for every connection, so that files may be replaced.
   const tls = () => ({
     ...(storeCafile && { ca: readFileSync(storeCafile, "utf8") }),
     ...(storeCertfile && { cert: readFileSync(storeCertfile, "utf8"), key: readFileSync(storeKeyfile, "utf8") }),
   });
-  return await openStore({ etcd: { endpoints, ...(storeCafile + storeCertfile !== "" && { tls }), leaseReuseSeconds: settings.leaseReuseDurationSeconds } });
+  const store = await openStore({ etcd: { endpoints, ...(storeCafile + storeCertfile !== "" && { tls }), leaseReuseSeconds: settings.leaseReuseDurationSeconds } });
+  for (const until = clock.now() + patienceMilliseconds; ; await clock.sleep(pauseMilliseconds)) {
+    try {
+      await store.progress();
+      return store;
+    } catch (error) {
+      if (!isAway(error) || clock.now() >= until) {
+        await store.close();
+        throw error;
+      }
+      log.warn("the store cannot be reached yet; trying again", { error: (error as Error).message });
+    }
+  }
 }
+
+const isAway = (error: unknown): boolean => error instanceof GrpcError && (error.code === "UNAVAILABLE" || error.code === "DEADLINE_EXCEEDED");
 
 const asTheyAre: readonly EncryptionProvider[] = [identity];
 const lookEveryMilliseconds = 60_000;
