@@ -27,7 +27,14 @@ const openingBrace = 0x7b;
 
 export function encodeStoredProtobuf(schema: KindSchema, object: ApiObject, dialect: Dialect): Uint8Array {
   const type = { apiVersion: apiVersionOf(dialect, schema.kind), kind: schema.kind.kind };
-  return encodeEnvelope(type, protobufCodec(schema).encode(object), dialect.wire.protobufMagic);
+  return ownMemory(encodeEnvelope(type, protobufCodec(schema).encode(object), dialect.wire.protobufMagic));
+}
+
+/** A copy in memory of its own: stores keep values, and a slice of a shared slab would keep its short-lived neighbours alive. */
+export function ownMemory(bytes: Uint8Array): Uint8Array {
+  const own = Buffer.allocUnsafeSlow(bytes.length);
+  own.set(bytes);
+  return own;
 }
 
 export { encodeJson };

@@ -3,7 +3,7 @@ import { type ResourceName, conflict } from "#base";
 import { type Dialect, apiVersionOf, groupName } from "#dialect";
 import { inDialect } from "#api";
 import { canonical } from "#schema";
-import { canonicalStored, decodeJson, encodeJson, encodeStoredProtobuf, storedForm } from "./encoding.ts";
+import { canonicalStored, decodeJson, encodeJson, encodeStoredProtobuf, ownMemory, storedForm } from "./encoding.ts";
 import type { Entry, Outcome, Revision, Store, Write } from "#store";
 import { type Held, type Known, type ObjectSource, type Reader, hold } from "#watchcache";
 import type { ApiObject, KindSchema, Served, Strategy } from "./strategy.ts";
@@ -106,7 +106,7 @@ export class Resource {
   /** Encodes once: the bytes to store and what the caches need to know about them. */
   encode(object: ApiObject): { readonly value: Uint8Array; readonly hold: (revision: Revision) => Held; readonly json: Buffer } {
     const { known, json } = this.#describe(object);
-    const value = this.#media === "json" ? json : encodeStoredProtobuf(this.hub, object, this.dialect);
+    const value = this.#media === "json" ? ownMemory(json) : encodeStoredProtobuf(this.hub, object, this.dialect);
     const key = this.prefix + this.keyOf(known.namespace, known.name);
     let made: Held | undefined;
     const held = (revision: Revision): Held => {
