@@ -5,9 +5,23 @@ import { containerHash } from "./containers/hash.ts";
 import { everyContainerOf } from "./pod.ts";
 
 export const samplePod = (spec: object = {}, metadata: object = {}, status: object = {}): Pod =>
-  ({ apiVersion: "v1", kind: "Pod", metadata: { name: "a", namespace: "n", uid: "u", ...metadata }, spec: { containers: [{ name: "c", image: "i" }], restartPolicy: "Always", ...spec }, status }) as unknown as Pod;
+  ({
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "a", namespace: "n", uid: "u", ...metadata },
+    spec: { containers: [{ name: "c", image: "i" }], restartPolicy: "Always", ...spec },
+    status,
+  }) as unknown as Pod;
 
-export const sandbox = (more: Partial<ObservedSandbox> = {}): ObservedSandbox => ({ id: "s", ready: true, attempt: 0, createdAt: 1, ips: ["10.1.0.2"], hostNetwork: false, ...more });
+export const sandbox = (more: Partial<ObservedSandbox> = {}): ObservedSandbox => ({
+  id: "s",
+  ready: true,
+  attempt: 0,
+  createdAt: 1,
+  ips: ["10.1.0.2"],
+  hostNetwork: false,
+  ...more,
+});
 
 /** A container of the pod in a state: `running`, `exited 0`, `exited 3`, `created`, `unknown`. */
 export function container(pod: Pod, name: string, state: string, more: Partial<ObservedContainer> & { readonly restarts?: number } = {}): ObservedContainer {
@@ -33,4 +47,10 @@ export function container(pod: Pod, name: string, state: string, more: Partial<O
   };
 }
 
-export const observed = (containers: readonly ObservedContainer[], sandboxes: readonly ObservedSandbox[] = [sandbox()]): ObservedPod => ({ uid: "u", name: "a", namespace: "n", sandboxes, containers });
+export const observed = (containers: readonly ObservedContainer[], sandboxes: readonly ObservedSandbox[] = [sandbox()]): ObservedPod => ({
+  uid: "u",
+  name: "a",
+  namespace: "n",
+  sandboxes,
+  containers,
+});

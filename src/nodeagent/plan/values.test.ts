@@ -29,7 +29,12 @@ const expansions: [text: string, result: string][] = [
   ["$A", "$A"],
   ["$()", "$()"],
 ];
-for (const [text, result] of expansions) test(`${text} expands to ${result}`, () => assert.equal(expand(text, (name) => known[name]), result));
+for (const [text, result] of expansions)
+  test(`${text} expands to ${result}`, () =>
+    assert.equal(
+      expand(text, (name) => known[name]),
+      result,
+    ));
 
 const resources = (requests?: object, limits?: object): object => ({ resources: { ...(requests && { requests }), ...(limits && { limits }) } });
 const qualities: [name: string, containers: object[], quality: string][] = [
@@ -102,9 +107,19 @@ const resolvers: [name: string, pod: Pod, config: object, reasons: string[], set
   ["the node's by wish", samplePod({ dnsPolicy: "Default" }), host, []],
   ["the node's on its network", samplePod({ dnsPolicy: "ClusterFirst", hostNetwork: true }), host, []],
   ["the cluster's on the node's network by wish", samplePod({ dnsPolicy: "ClusterFirstWithHostNet", hostNetwork: true }), cluster, []],
-  ["its own only", samplePod({ dnsPolicy: "None", dnsConfig: { nameservers: ["1.1.1.1"], searches: ["x"], options: [{ name: "a" }, { name: "b", value: "2" }] } }), { servers: ["1.1.1.1"], searches: ["x"], options: ["a", "b:2"] }, []],
+  [
+    "its own only",
+    samplePod({ dnsPolicy: "None", dnsConfig: { nameservers: ["1.1.1.1"], searches: ["x"], options: [{ name: "a" }, { name: "b", value: "2" }] } }),
+    { servers: ["1.1.1.1"], searches: ["x"], options: ["a", "b:2"] },
+    [],
+  ],
   ["its own options before the policy's", samplePod({ dnsConfig: { options: [{ name: "ndots", value: "2" }] } }), { ...cluster, options: ["ndots:2"] }, []],
-  ["no more than three servers, with a warning", samplePod({ dnsConfig: { nameservers: ["1.1.1.1", "2.2.2.2", "3.3.3.3"] } }), { ...cluster, servers: ["10.0.0.10", "1.1.1.1", "2.2.2.2"] }, ["DNSConfigForming"]],
+  [
+    "no more than three servers, with a warning",
+    samplePod({ dnsConfig: { nameservers: ["1.1.1.1", "2.2.2.2", "3.3.3.3"] } }),
+    { ...cluster, servers: ["10.0.0.10", "1.1.1.1", "2.2.2.2"] },
+    ["DNSConfigForming"],
+  ],
   ["the node's where the cluster has none, with a warning", samplePod(), host, ["MissingClusterDNS"], { ...settings, clusterServers: [] }],
 ];
 for (const [name, pod, config, reasons, given] of resolvers) {
@@ -124,7 +139,10 @@ test("a resolver file is read", () => {
 test("a hosts file names the pod and its aliases", () => {
   const facts = { product: "P", clusterDomain: "cluster.local", podIps: ["10.0.0.1"], nodeFile: "127.0.0.1 me\n" };
   const pod = samplePod({ subdomain: "s", hostAliases: [{ ip: "1.2.3.4", hostnames: ["x", "y"] }] });
-  assert.match(hostsFile(pod, facts), /^# P-managed hosts file\.\n127\.0\.0\.1\tlocalhost\n[^]*10\.0\.0\.1\ta\.s\.n\.svc\.cluster\.local\ta\n\n# Entries added by HostAliases\.\n1\.2\.3\.4\tx\ty\n$/);
+  assert.match(
+    hostsFile(pod, facts),
+    /^# P-managed hosts file\.\n127\.0\.0\.1\tlocalhost\n[^]*10\.0\.0\.1\ta\.s\.n\.svc\.cluster\.local\ta\n\n# Entries added by HostAliases\.\n1\.2\.3\.4\tx\ty\n$/,
+  );
   assert.equal(hostsFile(samplePod({ hostNetwork: true }), facts), "# P-managed hosts file (host network).\n127.0.0.1 me\n");
 });
 
@@ -164,10 +182,25 @@ for (const [resource, divisor, value] of amounts) {
 }
 
 test("a pod hears of its namespace's services and of the API server's", () => {
-  const service = (namespace: string, name: string, clusterIP: string, ports: object[] = [{ port: 80 }]): Service => ({ metadata: { namespace, name }, spec: { clusterIP, ports } }) as unknown as Service;
-  const all = [service("n", "b-svc", "10.0.0.5", [{ name: "web", port: 80, protocol: "TCP" }, { port: 53, protocol: "UDP" }]), service("n", "none", "None"), service("other", "x", "10.0.0.6"), service("default", "api", "10.0.0.1")];
-  assert.deepEqual(servicesFor("n", true, all, "api").map(({ metadata }) => metadata.name), ["api", "b-svc", "none"]);
-  assert.deepEqual(servicesFor("n", false, all, "api").map(({ metadata }) => metadata.name), ["api"]);
+  const service = (namespace: string, name: string, clusterIP: string, ports: object[] = [{ port: 80 }]): Service =>
+    ({ metadata: { namespace, name }, spec: { clusterIP, ports } }) as unknown as Service;
+  const all = [
+    service("n", "b-svc", "10.0.0.5", [
+      { name: "web", port: 80, protocol: "TCP" },
+      { port: 53, protocol: "UDP" },
+    ]),
+    service("n", "none", "None"),
+    service("other", "x", "10.0.0.6"),
+    service("default", "api", "10.0.0.1"),
+  ];
+  assert.deepEqual(
+    servicesFor("n", true, all, "api").map(({ metadata }) => metadata.name),
+    ["api", "b-svc", "none"],
+  );
+  assert.deepEqual(
+    servicesFor("n", false, all, "api").map(({ metadata }) => metadata.name),
+    ["api"],
+  );
   assert.deepEqual(Object.fromEntries(servicesEnvironment(servicesFor("n", true, all, "none-such"))), {
     B_SVC_SERVICE_HOST: "10.0.0.5",
     B_SVC_SERVICE_PORT: "80",

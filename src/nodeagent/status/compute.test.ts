@@ -37,7 +37,10 @@ const neverInit = samplePod({ restartPolicy: "Never", initContainers: [{ name: "
 const probed = samplePod({ containers: [{ name: "c", readinessProbe: {} }] });
 const starting = samplePod({ containers: [{ name: "c", startupProbe: {} }] });
 const backOff = new Map([["c", { reason: "CrashLoopBackOff", message: "m" }]]);
-const runningBefore: PodStatus = { phase: "Running", containerStatuses: [{ name: "c", state: { running: { startedAt: null } }, lastState: {}, ready: true, restartCount: 2, image: "i", imageID: "", containerID: "rt://c-2" }] };
+const runningBefore: PodStatus = {
+  phase: "Running",
+  containerStatuses: [{ name: "c", state: { running: { startedAt: null } }, lastState: {}, ready: true, restartCount: 2, image: "i", imageID: "", containerID: "rt://c-2" }],
+};
 
 const cases: [name: string, pod: Pod, seen: ObservedPod, line: string, more?: Partial<StatusFacts>][] = [
   ["nothing made yet", pod, observed([], []), "Pending c=ContainerCreating"],
@@ -49,7 +52,13 @@ const cases: [name: string, pod: Pod, seen: ObservedPod, line: string, more?: Pa
   ["ended, to be restarted", pod, observed([container(pod, "c", "exited 0")]), "Running c=Completed:0"],
   ["waiting to be restarted", pod, observed([container(pod, "c", "exited 1")]), "Running c=CrashLoopBackOff<1", { trouble: backOff }],
   ["restarted", pod, observed([container(pod, "c", "running", { restarts: 1 }), container(pod, "c", "exited 3")]), "Running c=running+ready+started<3x1"],
-  ["restarted, and what ended before was removed", pod, observed([container(pod, "c", "running", { restarts: 2 })]), "Running c=running+ready+started<9x2", { old: { ...runningBefore, containerStatuses: [{ ...runningBefore.containerStatuses![0]!, lastState: { terminated: { exitCode: 9, startedAt: null, finishedAt: null } } }] } }],
+  [
+    "restarted, and what ended before was removed",
+    pod,
+    observed([container(pod, "c", "running", { restarts: 2 })]),
+    "Running c=running+ready+started<9x2",
+    { old: { ...runningBefore, containerStatuses: [{ ...runningBefore.containerStatuses![0]!, lastState: { terminated: { exitCode: 9, startedAt: null, finishedAt: null } } }] } },
+  ],
   ["ended twice: the last end counts", pod, observed([container(pod, "c", "exited 2", { restarts: 1 }), container(pod, "c", "exited 3")]), "Running c=Error:2x1"],
   ["succeeded for good", never, observed([container(never, "c", "exited 0")]), "Succeeded c=Completed:0"],
   ["failed for good", never, observed([container(never, "c", "exited 1")]), "Failed c=Error:1"],
@@ -70,11 +79,26 @@ for (const [name, of, seen, expected, more] of cases) test(`a pod is told: ${nam
 
 const judged: [name: string, pod: Pod, seen: ObservedPod, conditions: string][] = [
   ["running", pod, observed([container(pod, "c", "running")]), "Initialized=True Ready=True ContainersReady=True PodScheduled=True"],
-  ["not ready", probed, observed([container(probed, "c", "running")]), "Initialized=True Ready=False:ContainersNotReady ContainersReady=False:ContainersNotReady PodScheduled=True"],
-  ["succeeded", never, observed([container(never, "c", "exited 0")]), "Initialized=True:PodCompleted Ready=False:PodCompleted ContainersReady=False:PodCompleted PodScheduled=True"],
+  [
+    "not ready",
+    probed,
+    observed([container(probed, "c", "running")]),
+    "Initialized=True Ready=False:ContainersNotReady ContainersReady=False:ContainersNotReady PodScheduled=True",
+  ],
+  [
+    "succeeded",
+    never,
+    observed([container(never, "c", "exited 0")]),
+    "Initialized=True:PodCompleted Ready=False:PodCompleted ContainersReady=False:PodCompleted PodScheduled=True",
+  ],
   ["failed", never, observed([container(never, "c", "exited 1")]), "Initialized=True Ready=False:PodFailed ContainersReady=False:PodFailed PodScheduled=True"],
   ["initializing", withInit, observed([]), "Initialized=False:ContainersNotInitialized Ready=False:ContainersNotReady ContainersReady=False:ContainersNotReady PodScheduled=True"],
-  ["behind a closed gate", samplePod({ readinessGates: [{ conditionType: "x" }] }), observed([container(pod, "c", "running")]), "Initialized=True Ready=False:ReadinessGatesNotReady ContainersReady=True PodScheduled=True"],
+  [
+    "behind a closed gate",
+    samplePod({ readinessGates: [{ conditionType: "x" }] }),
+    observed([container(pod, "c", "running")]),
+    "Initialized=True Ready=False:ReadinessGatesNotReady ContainersReady=True PodScheduled=True",
+  ],
 ];
 for (const [name, of, seen, expected] of judged) test(`conditions of a pod that is ${name}`, () => assert.equal(conditions(computeStatus(of, facts(seen))), expected));
 
@@ -110,13 +134,21 @@ test("while containers may run, a pod is not called over", () => {
   assert.deepEqual([publishable(evicted, { phase: "Running" }, true, 0).reason, publishable(evicted, { phase: "Running" }, false, 0).reason], [undefined, "Evicted"]);
 });
 
-const base: PodStatus = { phase: "Running", podIPs: [{ ip: "1" }], conditions: [{ type: "Ready", status: "False", reason: "r", message: "m", lastProbeTime: null, lastTransitionTime: "t" }] };
+const base: PodStatus = {
+  phase: "Running",
+  podIPs: [{ ip: "1" }],
+  conditions: [{ type: "Ready", status: "False", reason: "r", message: "m", lastProbeTime: null, lastTransitionTime: "t" }],
+};
 const patches: [name: string, to: PodStatus, patch: object | undefined][] = [
   ["nothing", { ...base }, undefined],
   ["the phase", { ...base, phase: "Failed" }, { phase: "Failed" }],
   ["something gone", { podIPs: base.podIPs, conditions: base.conditions }, { phase: null }],
   ["another address", { ...base, podIPs: [{ ip: "2" }] }, { podIPs: [{ ip: "2" }, { ip: "1", $patch: "delete" }], "$setElementOrder/podIPs": [{ ip: "2" }] }],
-  ["a condition without its reason", { ...base, conditions: [{ type: "Ready", status: "True", lastProbeTime: null, lastTransitionTime: "u" }] }, { conditions: [{ reason: null, message: null, type: "Ready", status: "True", lastProbeTime: null, lastTransitionTime: "u" }] }],
+  [
+    "a condition without its reason",
+    { ...base, conditions: [{ type: "Ready", status: "True", lastProbeTime: null, lastTransitionTime: "u" }] },
+    { conditions: [{ reason: null, message: null, type: "Ready", status: "True", lastProbeTime: null, lastTransitionTime: "u" }] },
+  ],
 ];
 for (const [name, to, patch] of patches) {
   test(`a patch says what changed: ${name}`, () => assert.deepEqual(statusPatch(pod, base, to), patch && { metadata: { uid: "u" }, status: patch }));

@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Container, Secret } from "#api";
+import { virtualClock } from "#base";
+import { fakeRuntime } from "#cri";
+import { dialects } from "#dialect";
+import { backOff } from "../plan/back-off.ts";
+import { samplePod } from "../pod.fixture.ts";
+import { credentialsFor } from "./credentials.ts";
+import { parseImageName, withDefaultTag } from "./image-name.ts";
+import { images } from "./images.ts";
+import { PullRateExceeded, pullQueue } from "./pull-queue.ts";
+
+const digest = `sha256:${"a".repeat(64)}`;
+const names: [text: string, registry: string, repository: string, tag?: string | undefined, digest?: string][] = [
+  ["busybox", "docker.io", "library/busybox"],
+  ["busybox:1", "docker.io", "library/busybox", "1"],
+  ["some/thing", "docker.io", "some/thing"],
+  ["reg.example/some/thing:v1.2", "reg.example", "some/thing", "v1.2"],
+  ["localhost/x", "localhost", "x"],
+  ["localhost:5000/x:y", "localhost:5000", "x", "y"],
+  [`reg.example/x@${digest}`, "reg.example", "x", undefined, digest],
+  [`reg.example/x:t@${digest}`, "reg.example", "x", "t", digest],
+  ["index.docker.io/a/b", "docker.io", "a/b"],
+  ["[fd00::1]:5000/x", "[fd00::1]:5000", "x"],
+];
+for (const [text, registry, repository, tag, hash] of names) {
+  test(`${text} names an image`, () => assert.deepEqual(parseImageName(text), { registry, repository, ...(tag && { tag }), ...(hash && { digest: hash }) }));
+}
+for (const text of ["", "Not A/Valid::Name", "UPPER", "a//b", "a:b:c", "x@sha256:short", "-x", `${"a".repeat(300)}`, "b".repeat(64).replaceAll("b", "0")]) {
+  test(`${JSON.stringify(text.slice(0, 20))} names none`, () => assert.throws(() => parseImageName(text)));
+}
+test("a name without tag and digest means the latest", () => {
+  assert.deepEqual(["a", "a:1", `a@${digest}`, "r:5000/a"].map(withDefaultTag), ["a:latest", "a:1", `a@${digest}`, "r:5000/a:latest"]);
+});
+
+const secret = (auths: object): Secret =>
+  ({ type: dialects.orch.names.secretTypes.dockerConfigJson, data: { ".dockerconfigjson": Buffer.from(JSON.stringify({ auths })).toString("base64") } }) as unknown as Secret;
+const user = (name: string) => ({ username: name, password: "p" });
+const credentials: [name: string, image: string, auths: object, users: string[]][] = [
+  ["the registry", "r.example/x", { "r.example": user("a") }, ["a"]],
+  ["a URL", "r.example/x", { "https://r.example/v1/": user("a") }, ["a"]],
+  ["another registry", "r.example/x", { "s.example": user("a") }, []],
+  ["the longest path first", "r.example/x/y", { "r.example": user("a"), "r.example/x": user("b"), "r.example/xy": user("c") }, ["b", "a"]],
+  ["a pattern", "eu.r.example/x", { "*.r.example": user("a"), "*.example": user("b") }, ["a"]],
+  ["the usual registry", "busybox", { "https://index.docker.io/v1/": user("a") }, ["a"]],
+  ["both in one", "r.example/x", { "r.example": { auth: Buffer.from("a:p").toString("base64") } }, ["a"]],
+];
+for (const [name, image, auths, users] of credentials) {
+  test(`credentials by ${name}`, () =>
+    assert.deepEqual(
+      credentialsFor(parseImageName(image), [secret(auths)], dialects.orch).map(({ username }) => username),
+      users,
+    ));
+}
+test("a broken secret opens nothing", () => {
+  const broken = { type: dialects.orch.names.secretTypes.dockerConfigJson, data: { ".dockerconfigjson": "e30x" } } as unknown as Secret;
+  assert.deepEqual(credentialsFor(parseImageName("x"), [broken], dialects.orch), []);
+});
+
+test("pulls run so many at once, in order, and not too often", async () => {
+  const clock = virtualClock();
+  const queue = pullQueue({ clock, atOnce: 2, perSecond: 1, burst: 3 });
+  const begun: number[] = [];
+  const pull = (id: number) => queue.run(async () => (begun.push(id), clock.sleep(100)));
+  const three = [1, 2, 3].map(pull);
+  await assert.rejects(pull(4), PullRateExceeded);
+  assert.deepEqual(begun, [1, 2]);
+  await clock.advance(100);
+  await clock.advance(100);
+  await Promise.all(three);
+  assert.deepEqual(begun, [1, 2, 3]);
+  await clock.advance(1000);
+  const last = pull(5);
+  await clock.advance(100);
+  await last;
+});
+
+function setUp() {
+  const clock = virtualClock();
+  const runtime = fakeRuntime({ clock, images: ["here:1"], offered: ["there:1"] });
+  const events: string[] = [];
+  const puller = images({
+    runtime,
+    clock,
+    events: { event: (_, __, reason) => void events.push(reason) },
+    queue: pullQueue({ clock, atOnce: 1, perSecond: 0, burst: 0 }),
+    backOff: backOff({ clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 }),
+    dialect: dialects.orch,
+  });
+  const ensure = async (image: string, imagePullPolicy: string): Promise<string> => {
+    const outcome = await puller.ensure(samplePod(), { name: "c", image, imagePullPolicy } as Container, [], {}, new AbortController().signal);
+    return outcome.present ? "present" : outcome.reason;
+  };
+  return { clock, runtime, events, ensure };
+}
+const policies: [image: string, policy: string, outcome: string, events: string[]][] = [
+  ["here:1", "IfNotPresent", "present", ["Pulled"]],
+  ["here:1", "Never", "present", ["Pulled"]],
+  ["here:1", "Always", "present", ["Pulling", "Pulled"]],
+  ["there:1", "IfNotPresent", "present", ["Pulling", "Pulled"]],
+  ["there:1", "Never", "ErrImageNeverPull", ["ErrImageNeverPull"]],
+  ["nowhere:1", "IfNotPresent", "ErrImagePull", ["Pulling", "Failed"]],
+  ["Bad Name", "Always", "InvalidImageName", ["InspectFailed"]],
+];
+for (const [image, policy, outcome, events] of policies) {
+  test(`${image} with ${policy}: ${outcome}`, async () => {
+    const set = setUp();
+    assert.equal(await set.ensure(image, policy), outcome);
+    assert.deepEqual(set.events, events);
+  });
+}
+
+test("a pull that failed is not tried again before its time", async () => {
+  const { clock, runtime, ensure } = setUp();
+  const pulls = (): number => runtime.calls.filter(({ method }) => method === "PullImage").length;
+  assert.equal(await ensure("nowhere:1", "Always"), "ErrImagePull");
+  assert.equal(await ensure("nowhere:1", "Always"), "ImagePullBackOff");
+  assert.equal(pulls(), 1);
+  await clock.advance(10_001);
+  assert.equal(await ensure("nowhere:1", "Always"), "ErrImagePull");
+  await clock.advance(10_001);
+  assert.equal(await ensure("nowhere:1", "Always"), "ImagePullBackOff");
+  assert.equal(pulls(), 2);
+});
+
+test("a runtime that cannot be asked is told as such", async () => {
+  const { runtime, ensure } = setUp();
+  runtime.faults.fail("ImageStatus", new Error("down"));
+  assert.equal(await ensure("here:1", "IfNotPresent"), "ImageInspectError");
+});

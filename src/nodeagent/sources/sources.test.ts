@@ -1,0 +1,195 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { Pod } from "#api";
+import { silentLog, systemClock, virtualClock } from "#base";
+import { dialects } from "#dialect";
+import { samplePod } from "../pod.fixture.ts";
+import { fileSource } from "./file-source.ts";
+import { ManifestError, readManifest } from "./static-pod.ts";
+import { urlSource } from "./url-source.ts";
+import { wantedPods } from "./wanted-pods.ts";
+
+const dialect = dialects.orch;
+const manifest = (name = "web", image = "busybox:1"): string => `apiVersion: v1\nkind: Pod\nmetadata: {name: ${name}}\nspec:\n  containers:\n  - {name: c, image: "${image}"}\n`;
+const read = (text: string, origin = "/m/web.yaml"): Pod[] => readManifest(text, { dialect, nodeName: "n1", origin });
+
+test("a manifest makes a pod of this node, with defaults and an identity of its own", () => {
+  const [pod] = read(manifest());
+  assert.equal(pod?.metadata.name, "web-n1");
+  assert.equal(pod?.metadata.namespace, "default");
+  assert.equal(pod?.spec.nodeName, "n1");
+  assert.match(pod?.metadata.uid ?? "", /^[0-9a-f]{32}$/);
+  assert.equal(pod?.metadata.annotations?.[dialect.names.annotations.configHash], pod?.metadata.uid);
+  assert.deepEqual([pod?.spec.restartPolicy, pod?.spec.dnsPolicy, pod?.spec.terminationGracePeriodSeconds], ["Always", "ClusterFirst", 30]);
+  assert.deepEqual([pod?.spec.containers?.[0]?.imagePullPolicy, pod?.spec.containers?.[0]?.terminationMessagePath], ["IfNotPresent", "/dev/termination-log"]);
+  assert.deepEqual(pod?.spec.tolerations, [{ operator: "Exists", effect: "NoExecute" }]);
+});
+
+test("the same text is the same pod; another text or place is another", () => {
+  const uid = (text: string, origin?: string) => read(text, origin)[0]?.metadata.uid;
+  assert.equal(uid(manifest()), uid(manifest()));
+  assert.notEqual(uid(manifest()), uid(manifest("web", "busybox:2")));
+  assert.notEqual(uid(manifest()), uid(manifest(), "/m/other.yaml"));
+});
+
+test("a manifest may hold several pods, as documents, as a list, in JSON", () => {
+  const namesOf = (text: string) => read(text).map(({ metadata }) => metadata.name);
+  assert.deepEqual(namesOf(`${manifest("a")}---\n${manifest("b")}`), ["a-n1", "b-n1"]);
+  assert.deepEqual(namesOf(JSON.stringify({ apiVersion: "v1", kind: "PodList", items: [{ metadata: { name: "x" }, spec: { containers: [{ name: "c", image: "i" }] } }] })), [
+    "x-n1",
+  ]);
+});
+
+const refused: [name: string, text: string, message: RegExp][] = [
+  ["no YAML", "a: b: c", /web\.yaml/],
+  ["another kind", "kind: Service\n", /expected a Pod or a PodList, found Service/],
+  ["no kind", "a: 1\n", /found no kind/],
+  ["an unknown field", manifest().replace("spec:", "spec:\n  containerz: []"), /containerz/],
+  ["no containers", "kind: Pod\nmetadata: {name: a}\nspec: {containers: []}\n", /spec\.containers: Required value/],
+  ["a container without an image", "kind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c}]}\n", /has no image/],
+  ["two containers of one name", 'kind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: "i"}, {name: c, image: "i"}]}\n', /used twice/],
+  ["a service account", manifest().replace("spec:", "spec:\n  serviceAccountName: x"), /no service account/],
+  ["a bad name", manifest("Web_1"), /metadata\.name/],
+];
+for (const [name, text, message] of refused)
+  test(`a manifest with ${name} is refused`, () =>
+    assert.throws(
+      () => read(text),
+      (error: Error) => error instanceof ManifestError && message.test(error.message),
+    ));
+
+test("sources speak of their own pods only, and silence counts once all have spoken", () => {
+  const heard: string[] = [];
+  const wanted = wantedPods({
+    dialect,
+    clock: virtualClock(),
+    sources: ["api", "file"],
+    onWanted: ({ metadata }) => void heard.push(`+${metadata.uid}`),
+    onUnwanted: (uid) => void heard.push(`-${uid}`),
+    onReady: () => void heard.push("ready"),
+  });
+  const pod = (uid: string, resourceVersion = "1"): Pod => samplePod({}, { uid, resourceVersion });
+  wanted.put("api", pod("a"));
+  wanted.replace("file", [pod("f"), pod("g")]);
+  assert.equal(wanted.ready(), false);
+  wanted.speak("api");
+  wanted.replace("file", [pod("g")]);
+  wanted.put("api", pod("a"));
+  wanted.put("api", pod("a", "2"));
+  wanted.drop("api", "a");
+  wanted.drop("api", "g");
+  assert.deepEqual(heard, ["+a", "+f", "+g", "ready", "-f", "+a", "-a"]);
+});
+
+test("a pod carries where it came from, and when it was first seen", async () => {
+  const clock = virtualClock(Date.parse("2030-01-01T00:00:00Z"));
+  const seen: (string | undefined)[] = [];
+  const { configSeen, configSource } = dialect.names.annotations;
+  const wanted = wantedPods({
+    dialect,
+    clock,
+    sources: ["api"],
+    onWanted: ({ metadata }) => void seen.push(metadata.annotations?.[configSource], metadata.annotations?.[configSeen]),
+    onUnwanted: () => undefined,
+  });
+  wanted.put("api", samplePod({}, { resourceVersion: "1" }));
+  await clock.advance(5000);
+  wanted.put("api", samplePod({}, { resourceVersion: "2" }));
+  assert.deepEqual(seen, ["api", "2030-01-01T00:00:00.000Z", "api", "2030-01-01T00:00:00.000Z"]);
+});
+
+test("a folder is followed: new, changed, broken, hidden and removed files", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "orch-static-"));
+  const stop = new AbortController();
+  const told: string[][] = [];
+  let heard = (): void => undefined;
+  const problems: string[] = [];
+  const until = async (names: string[]): Promise<void> => {
+    while (JSON.stringify(told.at(-1)) !== JSON.stringify(names)) await new Promise<void>((resolve) => (heard = resolve));
+  };
+  const onPods = (pods: readonly Pod[]): void => {
+    told.push(pods.map(({ metadata, spec }) => `${metadata.name} ${spec.containers?.[0]?.image}`));
+    heard();
+  };
+  const following = fileSource(
+    { dialect, nodeName: "n1", path: folder, periodMilliseconds: 50, clock: systemClock, log: silentLog, onPods, onProblem: (message) => void problems.push(message) },
+    stop.signal,
+  );
+  try {
+    await until([]);
+    writeFileSync(join(folder, "a.yaml"), manifest("a"));
+    writeFileSync(join(folder, ".hidden.yaml"), manifest("hidden"));
+    await until(["a-n1 busybox:1"]);
+    writeFileSync(join(folder, "a.yaml"), manifest("a", "busybox:2"));
+    await until(["a-n1 busybox:2"]);
+    writeFileSync(join(folder, "b.yaml"), "kind: Nonsense");
+    writeFileSync(join(folder, "c.yaml"), manifest("c"));
+    await until(["a-n1 busybox:2", "c-n1 busybox:1"]);
+    writeFileSync(join(folder, "a.yaml"), "broken: [");
+    writeFileSync(join(folder, "d.yaml"), manifest("d"));
+    await until(["a-n1 busybox:2", "c-n1 busybox:1", "d-n1 busybox:1"]);
+    rmSync(join(folder, "a.yaml"));
+    await until(["c-n1 busybox:1", "d-n1 busybox:1"]);
+    assert.ok(problems.some((problem) => problem.includes("b.yaml")));
+    assert.equal(problems.filter((problem) => problem.includes("b.yaml")).length, 1);
+  } finally {
+    stop.abort();
+    await following;
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("a URL is asked with its headers, and a failure keeps what was", async () => {
+  let answer: [number, string] = [200, manifest("u")];
+  const asked: (string | undefined)[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.headers["x-a"] as string);
+    response.writeHead(answer[0]).end(answer[1]);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const stop = new AbortController();
+  const told: string[][] = [];
+  let heard = (): void => undefined;
+  const problems: string[] = [];
+  const wait = async (done: () => boolean): Promise<void> => {
+    while (!done()) await new Promise<void>((resolve) => (heard = resolve));
+  };
+  const following = urlSource(
+    {
+      dialect,
+      nodeName: "n1",
+      url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/x`,
+      headers: { "x-a": "b" },
+      periodMilliseconds: 20,
+      clock: systemClock,
+      log: silentLog,
+      onPods: (pods) => {
+        told.push(pods.map(({ metadata }) => metadata.name ?? ""));
+        heard();
+      },
+      onProblem: (message) => {
+        problems.push(message);
+        heard();
+      },
+    },
+    stop.signal,
+  );
+  try {
+    await wait(() => told.length === 1);
+    answer = [500, "no"];
+    await wait(() => problems.length > 0);
+    answer = [200, manifest("v")];
+    await wait(() => told.length === 2);
+    assert.deepEqual(told, [["u-n1"], ["v-n1"]]);
+    assert.equal(asked[0], "b");
+  } finally {
+    stop.abort();
+    await following;
+    server.close();
+  }
+});
