@@ -1,13 +1,15 @@
 // The agent's server on a real runtime, asked directly and through the API server with kubectl.
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { request as plainRequest } from "node:http";
 import { request } from "node:https";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pod } from "#api";
 import { kinds } from "#client";
+import { dialects } from "#dialect";
 import { type Cluster, follow, freePort, needsCluster, startCluster } from "#kit";
 
 const namespace = "served";
@@ -25,17 +27,18 @@ describe("the agent's server", needsCluster(), () => {
   let certificate: { cert: Buffer; key: Buffer; ca: Buffer };
   before(async () => {
     readOnlyPort = await freePort();
-    cluster = await startCluster({ agentConfig: { readOnlyPort, containerLogMaxSize: "20Ki", containerLogMaxFiles: 3 } });
+    cluster = await startCluster({ dialect: "kubernetes", agentConfig: { readOnlyPort, containerLogMaxSize: "20Ki", containerLogMaxFiles: 3 } });
     const file = (name: string): Promise<Buffer> => readFile(join(cluster.folder, name));
     certificate = { cert: await file("apiserver-client.crt"), key: await file("apiserver-client.key"), ca: await file("ca.crt") };
-    await cluster.client.of(kinds.namespaces).create({ metadata: { name: namespace } } as never);
+    await cluster.client.of(kinds.namespaces).create({ metadata: { name: namespace } });
     await until("the namespace is furnished", () =>
       cluster.client
         .of(kinds.serviceAccounts)
         .get("default", { namespace })
         .then(Boolean, () => false),
     );
-    await create("talker", "echo err-line >&2; for i in 1 2 3 4 5 6; do echo line-$i; done; trap 'exit 0' TERM; while :; do sleep 0.1; done");
+    await create("talker", "echo err-line >&2; sleep 0.5; for i in 1 2 3 4 5 6; do echo line-$i; done; trap 'exit 0' TERM; while :; do sleep 0.1; done");
+    await until("it has spoken", async () => (await ask("/containerLogs/served/talker/main")).body.includes("line-6"));
   });
   after(() => cluster?.stop());
 
@@ -68,7 +71,7 @@ describe("the agent's server", needsCluster(), () => {
     ["/healthz", 200, "ok"],
     ["/pods", 200, /^\{"kind":"PodList","apiVersion":"v1","metadata":\{\},"items":\[\{"metadata":\{"name":"talker"/],
     ["/runningpods/", 200, /"name":"talker"/],
-    ["/configz", 200, /^\{"nodeagentconfig":\{/],
+    ["/configz", 200, new RegExp(`^\\{"${dialects.kubernetes.cli.agent}config":\\{`)],
     ["/nope", 404, "404 page not found\n"],
     ["/stats/", 404, "404: Page Not Found"],
     ["/containerLogs/served/talker/main", 200, /line-6\n/],
@@ -158,6 +161,45 @@ describe("the agent's server", needsCluster(), () => {
     assert.equal(failed.code, 7);
     const piped = await cluster.kubectl(["exec", "-i", "-n", namespace, "talker", "--", "wc", "-c"], { input: "x".repeat(100_000) });
     assert.equal(piped.stdout.trim(), "100000");
+  });
+
+  test("kubectl copies files both ways", async () => {
+    const [from, back] = [join(cluster.folder, "from"), join(cluster.folder, "back")];
+    await writeFile(from, "some bytes\n".repeat(10_000));
+    const to = await cluster.kubectl(["cp", "-n", namespace, from, "talker:/tmp/copied"]);
+    assert.equal(to.code, 0, to.stderr);
+    const again = await cluster.kubectl(["cp", "-n", namespace, "talker:/tmp/copied", back]);
+    assert.equal(again.code, 0, again.stderr);
+    assert.ok((await readFile(from)).equals(await readFile(back)));
+  });
+
+  test("kubectl attaches to what runs", async () => {
+    await create("listener", 'while read line; do echo "heard $line"; done', {
+      containers: [{ name: "main", image: cluster.containerd.images.busybox, command: ["/bin/sh", "-c", 'while read line; do echo "heard $line"; done'], stdin: true }],
+    });
+    await cluster.kubectl(["attach", "-i", "-n", namespace, "listener"], { input: "hello\n", timeoutSeconds: 10 });
+    await until("it was heard", async () => (await ask("/containerLogs/served/listener/main")).body === "heard hello\n");
+    await create("clock", "while :; do echo tick; sleep 0.2; done");
+    await using attached = follow(cluster.apiserver.kubeconfig, ["attach", "-n", namespace, "clock"]);
+    await attached.until("tick\ntick\n");
+  });
+
+  test("kubectl forwards a port", async () => {
+    await create("echoer", "while :; do echo pong | nc -l -p 8080; done");
+    await using forwarding = follow(cluster.apiserver.kubeconfig, ["port-forward", "-n", namespace, "echoer", ":8080"]);
+    const port = Number(/127\.0\.0\.1:(\d+) ->/.exec(await forwarding.until("Forwarding from"))?.[1]);
+    const answer = await until("the pod answers", async () => {
+      const heard_ = await new Promise<string>((resolve) => {
+        const socket = connect(port, "127.0.0.1");
+        let text = "";
+        socket.on("data", (chunk) => (text += chunk.toString()));
+        socket.on("error", () => resolve(""));
+        socket.on("close", () => resolve(text));
+        socket.write("ping\n");
+      });
+      return heard_ !== "" && heard_;
+    });
+    assert.equal(answer, "pong\n");
   });
 
   test("a log is followed across rotation, and old parts are kept by count", async () => {

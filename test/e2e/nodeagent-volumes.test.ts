@@ -18,7 +18,7 @@ describe("volumes of pods", needed, () => {
   let count = 0;
   before(async () => {
     cluster = await startCluster();
-    await cluster.client.of(kinds.namespaces).create({ metadata: { name: namespace } } as never);
+    await cluster.client.of(kinds.namespaces).create({ metadata: { name: namespace } });
     await until("the namespace is furnished", () =>
       cluster.client
         .of(kinds.serviceAccounts)
