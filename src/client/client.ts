@@ -20,8 +20,8 @@ export interface ResourceKind<S extends KindSchema = KindSchema> {
   readonly namespaced: boolean;
 }
 
-/** An object to be sent: the client knows its kind, the server most of its metadata and its status. */
-export type Draft<T> = Omit<T, "apiVersion" | "kind" | "metadata" | "status"> & { readonly metadata: Partial<ObjectMeta>; readonly status?: unknown };
+/** An object to be sent: the client knows its kind, the server what may be left out. */
+export type Draft<T> = Partial<Omit<T, "apiVersion" | "kind" | "metadata">> & { readonly metadata: Partial<ObjectMeta> };
 
 export interface ListResult<T> {
   readonly resourceVersion: string;
@@ -222,8 +222,9 @@ function queryOf(parameters: object): string {
   return parts.length === 0 ? "" : `?${parts.join("&")}`;
 }
 
-async function* watch(transport: Transport, path: string, signal: AbortSignal | undefined): AsyncGenerator<WatchEvent<AnyObject>> {
-  const response = await transport.send({ method: "GET", path, headers: { accept: "application/json" }, ...(signal && { signal }), timeoutMilliseconds: 60_000 });
+/** Follows any path that is watched; `accept` asks for another representation of JSON. */
+export async function* watch(transport: Transport, path: string, signal: AbortSignal | undefined, accept = "application/json"): AsyncGenerator<WatchEvent<AnyObject>> {
+  const response = await transport.send({ method: "GET", path, headers: { accept }, ...(signal && { signal }), timeoutMilliseconds: 60_000 });
   if (response.status >= 400) throw refusal(response, Buffer.concat(await Array.fromAsync(response.chunks)).toString());
   try {
     for await (const line of lines(response.chunks)) yield JSON.parse(line) as WatchEvent<AnyObject>;

@@ -18,6 +18,7 @@ export {
   type WatchParameters,
   type WriteParameters,
   apiClient,
+  watch as watchPath,
 } from "./client.ts";
 export { kinds } from "./kinds.ts";
 export { type Informer, type InformerEvent, type InformerOptions, informer } from "./informer.ts";

@@ -8,7 +8,7 @@ export type InformerEvent<T> =
   | { readonly type: "deleted"; readonly object: T };
 
 export interface InformerOptions<T> {
-  readonly client: ResourceClient<T>;
+  readonly client: Pick<ResourceClient<T>, "list" | "watch">;
   readonly scope?: Pick<ListParameters, "namespace" | "labelSelector" | "fieldSelector">;
   readonly clock?: Clock;
   readonly signal: AbortSignal;

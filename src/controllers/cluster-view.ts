@@ -2,6 +2,7 @@
 import type { Clock, Log } from "#base";
 import { type AnyObject, type ApiClient, type Informer, type InformerEvent, type KindSchema, type ResourceKind, informer } from "#client";
 import type { TypeOf } from "#schema";
+import { unlessStopped } from "./unless-stopped.ts";
 
 export type Seen<S extends KindSchema> = TypeOf<S> & AnyObject;
 
@@ -31,9 +32,6 @@ interface Shared {
 export function clusterView({ client, clock, signal, log }: ViewOptions): ClusterView {
   const followed = new Map<ResourceKind, Shared>();
   let lastTrouble = 0;
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  aborted.catch(() => undefined);
-  signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
   const start = (kind: ResourceKind): Shared => {
     const listeners: Shared["listeners"] = [];
     const informed = informer<AnyObject>({
@@ -56,7 +54,7 @@ export function clusterView({ client, clock, signal, log }: ViewOptions): Cluste
       shared.listeners.push(onEvent as Shared["listeners"][number]);
       return shared.informer as Informer<never>;
     },
-    synced: async () => void (await Promise.race([Promise.all([...followed.values()].map(({ informer: { synced } }) => synced)), aborted])),
+    synced: async () => void (await unlessStopped(Promise.all([...followed.values()].map(({ informer: { synced } }) => synced)), signal)),
     stopped: async () => void (await Promise.all([...followed.values()].map(({ informer: each }) => each.stopped))),
     lastTrouble: () => lastTrouble,
   };

@@ -58,7 +58,7 @@ export function recorder(client: ApiClient, clock: Clock, log: Log, controller: 
       regarding: { apiVersion, kind, namespace: metadata.namespace, name: metadata.name, uid: metadata.uid, resourceVersion: metadata.resourceVersion },
       note: note.slice(0, longestNote),
       type,
-    } as never);
+    });
     known.delete(key);
     known.set(key, { name, namespace, count: 1 });
     if (known.size > mostKnown) known.delete(known.keys().next().value!);

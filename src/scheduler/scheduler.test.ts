@@ -16,16 +16,14 @@ async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
 
 const addNode = async (client: ApiClient, name: string, cpu = "2"): Promise<void> => {
   const nodes = client.of(kinds.nodes);
-  await nodes.create({ metadata: { name }, spec: {} } as never);
+  await nodes.create({ metadata: { name }, spec: {} });
   const taints = null;
   await nodes.patch(name, "merge", { spec: { taints } });
   const status = { allocatable: { cpu, memory: "4Gi", pods: "10" }, capacity: { cpu, memory: "4Gi", pods: "10" }, conditions: [{ type: "Ready", status: "True" }] };
   await nodes.patch(name, "merge", { status }, { subresource: "status" });
 };
 const addPod = async (client: ApiClient, name: string, cpu = "100m", more: object = {}): Promise<void> => {
-  await client
-    .of(kinds.pods)
-    .create({ metadata: { name, namespace: "default" }, spec: { containers: [{ name: "c", image: "i", resources: { requests: { cpu } } }], ...more } } as never);
+  await client.of(kinds.pods).create({ metadata: { name, namespace: "default" }, spec: { containers: [{ name: "c", image: "i", resources: { requests: { cpu } } }], ...more } });
 };
 const nodeOf = async (client: ApiClient, name: string): Promise<string | undefined> => (await client.of(kinds.pods).get(name, { namespace: "default" })).spec.nodeName;
 

@@ -1,0 +1,46 @@
+// For tests: a server in this process, one loop over it, and a way to wait for what it does.
+import { type Clock, silentLog, systemClock } from "#base";
+import { type RunningServer, startServer } from "#apiserver";
+import type { ApiClient } from "#client";
+import { clusterView } from "./cluster-view.ts";
+import type { Controller, ControllerContext } from "./context.ts";
+
+export interface TestCluster {
+  readonly server: RunningServer;
+  readonly client: ApiClient;
+}
+
+export async function withController(start: (context: ControllerContext) => Controller, run: (cluster: TestCluster) => Promise<void>, clock: Clock = systemClock): Promise<void> {
+  await using server = await startServer({ store: "memory", flags: ["--disable-admission-plugins=ServiceAccount"] });
+  const stopping = new AbortController();
+  const { client } = server;
+  const options = { client: server.kit.client(), clock, signal: stopping.signal, log: silentLog, dialect: client.dialect };
+  const view = clusterView(options);
+  const controller = start({ ...options, view });
+  try {
+    await run({ server, client });
+  } finally {
+    stopping.abort();
+    await controller.stopped;
+    await view.stopped();
+  }
+}
+
+/** Asks again until it holds; the test's own time limit ends what never does. */
+export async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
+  for (;;) {
+    const found = await ask();
+    if (found) return found;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** What is asked for, or undefined when the server does not have it. */
+export const orNone = async <T>(asked: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await asked;
+  } catch {
+    return undefined;
+  }
+};
+export const gone = async (asked: Promise<unknown>): Promise<boolean> => (await orNone(asked)) === undefined;

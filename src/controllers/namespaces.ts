@@ -1,0 +1,116 @@
+// Empties namespaces that are to go, says how far it is, and lets them go once nothing is left.
+import { isDeepStrictEqual } from "node:util";
+import type { Namespace } from "#api";
+import { ApiError, timeOfMillis } from "#base";
+import { type AnyObject, kinds } from "#client";
+import { type Controller, type ControllerContext, queueFor } from "./context.ts";
+import { type Discovered, type ServedResource, discover, metadataClient, resourceText } from "./discovery.ts";
+
+type Condition = NonNullable<Namespace["status"]["conditions"]>[number];
+
+/** What was found when the namespace was emptied. */
+export interface Emptying {
+  readonly undiscovered: readonly string[];
+  readonly failures: readonly string[];
+  /** Objects that are left, by resource. */
+  readonly left: ReadonlyMap<string, number>;
+  /** Objects that a finalizer holds, by finalizer. */
+  readonly held: ReadonlyMap<string, number>;
+}
+
+const counted = (counts: ReadonlyMap<string, number>, words: string): string =>
+  [...counts]
+    .map(([name, count]) => `${name} ${words} ${count} resource instances`)
+    .toSorted()
+    .join(", ");
+
+/** The conditions of a namespace that is being emptied; their times move only when something changes. */
+export function conditionsFor(found: Emptying, before: readonly Condition[], now: string): Condition[] {
+  const { undiscovered, failures, left, held } = found;
+  const facts: [type: string, wrong: boolean, reason: string, message: string, okReason: string, okMessage: string][] = [
+    ["NamespaceDeletionDiscoveryFailure", undiscovered.length > 0, "DiscoveryFailed", `Discovery failed for some groups, ${undiscovered.length} failing: ${undiscovered.join(", ")}`, "ResourcesDiscovered", "All resources successfully discovered"],
+    ["NamespaceDeletionGroupVersionParsingFailure", false, "", "", "ParsedGroupVersions", "All legacy types successfully parsed"],
+    ["NamespaceDeletionContentFailure", failures.length > 0, "ContentDeletionFailed", `Failed to delete all resource types, ${failures.length} remaining: ${failures.join(", ")}`, "ContentDeleted", "All content successfully deleted, may be waiting on finalization"],
+    ["NamespaceContentRemaining", left.size > 0, "SomeResourcesRemain", `Some resources are remaining: ${counted(left, "has")}`, "ContentRemoved", "All content successfully removed"],
+    ["NamespaceFinalizersRemaining", held.size > 0, "SomeFinalizersRemain", `Some content in the namespace has finalizers remaining: ${counted(held, "in")}`, "ContentHasNoFinalizers", "All content-preserving finalizers finished"],
+  ]; // prettier-ignore
+  const made = facts.map(([type, wrong, reason, message, okReason, okMessage]): Condition => {
+    const old = before.find((each) => each.type === type);
+    const next = { type, status: wrong ? "True" : "False", reason: wrong ? reason : okReason, message: wrong ? message : okMessage };
+    return old?.status === next.status && old.reason === next.reason && old.message === next.message ? old : { ...next, lastTransitionTime: now };
+  });
+  return [...before.filter(({ type }) => !facts.some(([known]) => known === type)), ...made];
+}
+
+/** While something is left, it is looked at again this often; what is deleted gracefully takes its time. */
+const againMilliseconds = 1000;
+
+export function namespaceController(context: ControllerContext): Controller {
+  const { client, clock, dialect } = context;
+  const own = dialect.data.namespaceFinalizer;
+  const queue = queueFor(context, "namespaces", work);
+  const namespaces = context.view.follow(kinds.namespaces, ({ type, object }) => {
+    if (type !== "deleted" && object.metadata.deletionTimestamp) queue.add(object.metadata.name!);
+  });
+  return { stopped: queue.stopped };
+
+  async function work(name: string): Promise<{ againInMilliseconds: number } | void> {
+    const namespace = namespaces.get(undefined, name);
+    if (!namespace?.metadata.deletionTimestamp || !namespace.spec.finalizers?.includes(own)) return;
+    const found = await empty(name);
+    const isEmpty = found.left.size === 0 && found.failures.length === 0 && found.undiscovered.length === 0;
+    const before = namespace.status.conditions ?? [];
+    const conditions = conditionsFor(found, before, timeOfMillis(clock.now()));
+    // A namespace that goes at once needs no report.
+    if (!isEmpty && !isDeepStrictEqual(conditions, before))
+      await unlessGone(client.of(kinds.namespaces).patch(name, "merge", { status: { conditions } }, { subresource: "status" }));
+    if (!isEmpty) return { againInMilliseconds: againMilliseconds };
+    await unlessGone(finalize(name, namespace.metadata.uid));
+  }
+
+  async function finalize(name: string, uid: string | undefined): Promise<void> {
+    const present = await client.of(kinds.namespaces).get(name);
+    if (present.metadata.uid !== uid || !present.spec.finalizers?.includes(own)) return;
+    const spec = { ...present.spec, finalizers: present.spec.finalizers.filter((each) => each !== own) };
+    await client.of(kinds.namespaces).update({ ...present, spec }, { subresource: "finalize" });
+  }
+
+  async function empty(namespace: string): Promise<Emptying> {
+    const { resources, failed: undiscovered }: Discovered = await discover(client);
+    const failures: string[] = [];
+    const left = new Map<string, number>();
+    const held = new Map<string, number>();
+    const mine = resources.filter(({ namespaced, verbs }) => namespaced && verbs.includes("list") && verbs.includes("delete"));
+    await Promise.all(
+      mine.map(async (resource) => {
+        try {
+          const rest = await emptied(resource, namespace);
+          if (rest.length > 0) left.set(resourceText(resource), rest.length);
+          for (const { metadata } of rest) for (const finalizer of metadata.finalizers ?? []) held.set(finalizer, (held.get(finalizer) ?? 0) + 1);
+        } catch (error) {
+          failures.push(`${resourceText(resource)}: ${(error as Error).message}`);
+        }
+      }),
+    );
+    return { undiscovered, failures, left, held };
+  }
+
+  /** Asks for the deletion of everything; gives what is left. */
+  async function emptied(resource: ServedResource, namespace: string): Promise<readonly AnyObject[]> {
+    const objects = metadataClient(client, resource);
+    const { items } = await objects.list({ namespace });
+    const alive = items.filter(({ metadata }) => !metadata.deletionTimestamp);
+    if (alive.length === 0) return items;
+    if (resource.verbs.includes("deletecollection")) await objects.deleteAll(namespace);
+    else await Promise.all(alive.map(({ metadata }) => objects.delete(namespace, metadata.name!, { uid: metadata.uid! })));
+    return (await objects.list({ namespace })).items;
+  }
+}
+
+async function unlessGone(asked: Promise<unknown>): Promise<void> {
+  try {
+    await asked;
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 404)) throw error;
+  }
+}

@@ -1,0 +1,84 @@
+// Who owns whom, by uid: the objects of the cluster as the garbage collector sees them.
+import type { OwnerReference } from "#api";
+import type { AnyObject } from "#client";
+import type { ServedResource } from "./discovery.ts";
+
+export interface GraphNode {
+  readonly uid: string;
+  readonly resource: ServedResource;
+  readonly namespace: string | undefined;
+  readonly name: string;
+  readonly owners: readonly OwnerReference[];
+  readonly deleting: boolean;
+  readonly finalizers: readonly string[];
+}
+
+export const orphanFinalizer = "orphan";
+export const foregroundFinalizer = "foregroundDeletion";
+
+export const nodeOf = (resource: ServedResource, { metadata }: AnyObject): GraphNode => ({
+  uid: metadata.uid!,
+  resource,
+  namespace: metadata.namespace || undefined,
+  name: metadata.name!,
+  owners: metadata.ownerReferences ?? [],
+  deleting: Boolean(metadata.deletionTimestamp),
+  finalizers: metadata.finalizers ?? [],
+});
+
+export interface OwnerGraph {
+  get(uid: string): GraphNode | undefined;
+  dependents(uid: string): readonly GraphNode[];
+  put(node: GraphNode): void;
+  remove(uid: string): void;
+}
+
+export function ownerGraph(): OwnerGraph {
+  const nodes = new Map<string, GraphNode>();
+  const owned = new Map<string, Set<string>>();
+  const forget = (uid: string): void => {
+    for (const { uid: owner } of nodes.get(uid)?.owners ?? []) {
+      const set = owned.get(owner);
+      set?.delete(uid);
+      if (set?.size === 0) owned.delete(owner);
+    }
+    nodes.delete(uid);
+  };
+  return {
+    get: (uid) => nodes.get(uid),
+    dependents: (uid) => [...(owned.get(uid) ?? [])].map((each) => nodes.get(each)!),
+    put: (node) => {
+      forget(node.uid);
+      nodes.set(node.uid, node);
+      for (const { uid: owner } of node.owners) {
+        if (!owned.has(owner)) owned.set(owner, new Set());
+        owned.get(owner)!.add(node.uid);
+      }
+    },
+    remove: forget,
+  };
+}
+
+/** How an owner stands to one of its dependents. */
+export type Standing = "there" | "gone" | "waits for its dependents";
+
+export type Verdict =
+  | { readonly do: "nothing" }
+  /** Some owners are there, the others are struck off. */
+  | { readonly do: "disown"; readonly uids: readonly string[] }
+  | { readonly do: "delete"; readonly propagation: "Foreground" | "Background" | "Orphan" };
+
+/** What becomes of an object whose owners stand like this. */
+export function decide(node: GraphNode, standing: (owner: OwnerReference) => Standing, hasDependents: boolean): Verdict {
+  if (node.deleting || node.owners.length === 0) return { do: "nothing" };
+  const stands = node.owners.map((owner) => ({ owner, is: standing(owner) }));
+  const rest = stands.filter(({ is }) => is !== "there").map(({ owner }) => owner.uid);
+  if (rest.length < stands.length) return rest.length === 0 ? { do: "nothing" } : { do: "disown", uids: rest };
+  if (stands.some(({ is }) => is === "waits for its dependents") && hasDependents) return { do: "delete", propagation: "Foreground" };
+  if (node.finalizers.includes(orphanFinalizer)) return { do: "delete", propagation: "Orphan" };
+  return { do: "delete", propagation: node.finalizers.includes(foregroundFinalizer) ? "Foreground" : "Background" };
+}
+
+/** Dependents without which an owner that is deleted in the foreground cannot go. */
+export const blocking = (owner: string, dependents: readonly GraphNode[]): readonly GraphNode[] =>
+  dependents.filter(({ owners }) => owners.some(({ uid, blockOwnerDeletion }) => uid === owner && blockOwnerDeletion === true));

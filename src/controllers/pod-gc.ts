@@ -1,0 +1,96 @@
+// Removes pods that nobody else will remove: those of nodes that are gone, those that were to go before they got a node, and the oldest of too many that are over.
+import type { Pod } from "#api";
+import { timeOfMillis } from "#base";
+import { type AnyObject, kinds } from "#client";
+import { type Controller, type ControllerContext, queueFor } from "./context.ts";
+import { ignoring } from "./service-accounts.ts";
+
+export interface PodGcFacts {
+  readonly nodes: ReadonlySet<string>;
+  /** When a node that is missing was first missed. */
+  readonly missingSince: ReadonlyMap<string, number>;
+  readonly now: number;
+  /** How many pods that are over may stay. */
+  readonly mostOver: number;
+}
+
+/** A node may be made anew under its name; until then its pods are left alone. */
+const patienceMilliseconds = 40_000;
+const usualMostOver = 12_500;
+const everyMilliseconds = 20_000;
+
+const isOver = ({ status }: Pod): boolean => status.phase === "Succeeded" || status.phase === "Failed";
+const createdAt = ({ metadata }: Pod): string => metadata.creationTimestamp ?? "";
+
+/** Which pods go, and why. */
+export function decide<P extends Pod>(
+  pods: readonly P[],
+  { nodes, missingSince, now, mostOver }: PodGcFacts,
+): { readonly pod: P; readonly why: "orphaned" | "never placed" | "over" }[] {
+  const orphaned = pods.filter(({ spec }) => spec.nodeName && !nodes.has(spec.nodeName) && now - (missingSince.get(spec.nodeName) ?? now) >= patienceMilliseconds);
+  const unplaced = pods.filter(({ spec, metadata }) => !spec.nodeName && metadata.deletionTimestamp);
+  const over = pods.filter((pod) => isOver(pod) && !orphaned.includes(pod) && !unplaced.includes(pod)).toSorted((a, b) => (createdAt(a) < createdAt(b) ? -1 : 1));
+  return [
+    ...orphaned.map((pod) => ({ pod, why: "orphaned" as const })),
+    ...unplaced.map((pod) => ({ pod, why: "never placed" as const })),
+    ...over.slice(0, Math.max(0, over.length - mostOver)).map((pod) => ({ pod, why: "over" as const })),
+  ];
+}
+
+export function podGcController(context: ControllerContext): Controller {
+  const { client, clock, view, log } = context;
+  const pods = client.of(kinds.pods);
+  const missingSince = new Map<string, number>();
+  const queue = queueFor(context, "pod garbage", work, 1);
+  const seenPods = view.follow(kinds.pods, ({ type, object }) => {
+    if (type !== "deleted" && !object.spec.nodeName && object.metadata.deletionTimestamp) queue.add("all");
+  });
+  const nodes = view.follow(kinds.nodes, () => undefined);
+  queue.add("all");
+  return { stopped: queue.stopped };
+
+  async function work(): Promise<{ againInMilliseconds: number }> {
+    const present = new Set([...nodes.items()].map(({ metadata }) => metadata.name!));
+    const used = new Set([...seenPods.items()].flatMap(({ spec }) => (spec.nodeName ? [spec.nodeName] : [])));
+    for (const name of missingSince.keys()) if (present.has(name) || !used.has(name)) missingSince.delete(name);
+    for (const name of used) if (!present.has(name) && !missingSince.has(name)) missingSince.set(name, clock.now());
+    for (const { pod, why } of decide([...seenPods.items()], { nodes: present, missingSince, now: clock.now(), mostOver: usualMostOver })) {
+      const node = pod.spec.nodeName;
+      // The local copy may be behind: only the server knows that the node is gone.
+      if (why === "orphaned" && (await isThere(node!))) continue;
+      if (why === "orphaned" && !isOver(pod)) await fail(pod, node!);
+      await ignoring(["NotFound", "Conflict"], pods.delete(pod.metadata.name!, { namespace: pod.metadata.namespace!, uid: pod.metadata.uid!, graceSeconds: 0 }));
+      log.info("a pod was removed", { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, why });
+    }
+    return { againInMilliseconds: everyMilliseconds };
+  }
+
+  async function isThere(name: string): Promise<boolean> {
+    let there = true;
+    await ignoring(
+      ["NotFound"],
+      client
+        .of(kinds.nodes)
+        .get(name)
+        .catch((error: unknown) => {
+          there = false;
+          throw error;
+        }),
+    );
+    return there;
+  }
+
+  /** Its owner must not take it for one that still runs. */
+  async function fail({ metadata }: Pod & AnyObject, node: string): Promise<void> {
+    const condition = {
+      type: "DisruptionTarget",
+      status: "True",
+      reason: "DeletionByPodGC",
+      message: `the node ${node} is gone`,
+      lastProbeTime: null,
+      lastTransitionTime: timeOfMillis(clock.now()),
+    };
+    const patch = { metadata: { uid: metadata.uid }, status: { phase: "Failed", conditions: [condition] } };
+    await ignoring(["NotFound", "Conflict"], pods.patch(metadata.name!, "strategic", patch, { namespace: metadata.namespace!, subresource: "status" }));
+  }
+}

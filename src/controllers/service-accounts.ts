@@ -1,0 +1,37 @@
+// Every namespace has a service account named "default".
+import { ApiError } from "#base";
+import { kinds } from "#client";
+import { type Controller, type ControllerContext, queueFor } from "./context.ts";
+
+const name = "default";
+
+export function serviceAccountController(context: ControllerContext): Controller {
+  const { client, view } = context;
+  const queue = queueFor(context, "service accounts", work);
+  const namespaces = view.follow(kinds.namespaces, ({ type, object }) => {
+    if (type !== "deleted") queue.add(object.metadata.name!);
+  });
+  const accounts = view.follow(kinds.serviceAccounts, ({ type, object }) => {
+    if (type === "deleted" && object.metadata.name === name) queue.add(object.metadata.namespace!);
+  });
+  return { stopped: queue.stopped };
+
+  async function work(namespace: string): Promise<void> {
+    if (!isActive(namespaces.get(undefined, namespace)) || accounts.get(namespace, name)) return;
+    await ignoring(["AlreadyExists", "NotFound"], client.of(kinds.serviceAccounts).create({ metadata: { name, namespace } }));
+  }
+}
+
+/** Whether anything may be made in it. */
+export const isActive = (namespace: { readonly status: { readonly phase?: string | undefined } } | undefined): boolean =>
+  namespace !== undefined && namespace.status.phase !== "Terminating";
+
+/** What somebody else has done, or made impossible, meanwhile is no trouble. A namespace that goes refuses new objects with Forbidden. */
+export async function ignoring(reasons: readonly string[], asked: Promise<unknown>): Promise<void> {
+  try {
+    await asked;
+  } catch (error) {
+    const going = error instanceof ApiError && error.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating");
+    if (!(error instanceof ApiError && (going || reasons.includes(error.reason)))) throw error;
+  }
+}
