@@ -1,0 +1,73 @@
+// A small controller, and the trouble it has to stand: run it with `node examples/test-kit.ts` after `npm ci`.
+//
+// The controller puts a label on every ConfigMap that has none. Around it: a server in this process, faults that only the
+// controller meets, time that passes on command, and a state to come back to between tests.
+import { informer, isWatch, kinds, startServer, virtualClock } from "orch/apiserver";
+import type { ApiClient } from "orch/apiserver";
+
+const label = "seen-by";
+
+/** The thing under test: it knows nothing of the kit. */
+function controller(client: ApiClient, signal: AbortSignal) {
+  const maps = client.of(kinds.configMaps);
+  const mark = async (name: string, namespace: string): Promise<void> => {
+    for (;;) {
+      try {
+        await maps.patch(name, "merge", { metadata: { labels: { [label]: "controller" } } }, { namespace });
+        return;
+      } catch (error) {
+        if ((error as { code?: number }).code !== 429) throw error;
+      }
+    }
+  };
+  return informer({
+    client: maps,
+    scope: { namespace: "default" },
+    signal,
+    onEvent: ({ type, object }) => {
+      const { name = "", namespace = "", labels } = object.metadata;
+      if (type !== "deleted" && labels?.[label] === undefined) void mark(name, namespace);
+    },
+  });
+}
+
+const clock = virtualClock(Date.UTC(2030, 0, 1));
+const server = await startServer({ store: "memory", clock, flags: ["--event-ttl=1h"] });
+const maps = server.client.of(kinds.configMaps);
+const clean = await server.kit.snapshot();
+const create = (name: string) => maps.create({ metadata: { name, namespace: "default" }, data: { text: "hello" } });
+const marked = async (): Promise<string> => (await maps.list({ namespace: "default", labelSelector: label })).items.map(({ metadata }) => metadata.name).join(" ");
+
+// 1. The controller's watch breaks behind its first event, the next one is answered 410, and its first write 429.
+const { client, faults } = server.kit.faultyClient();
+faults.plan({ dropAfterEvents: 1 }, { when: isWatch });
+faults.plan({ answer: 410 }, { when: isWatch });
+faults.plan({ answer: 429, retryAfterSeconds: 1 }, { when: ({ method }) => method === "PATCH" });
+const stop = new AbortController();
+const running = controller(client, stop.signal);
+await running.synced;
+for (const name of ["a", "b", "c"]) await create(name);
+while ((await marked()) !== "a b c") await new Promise((resolve) => setImmediate(resolve));
+console.log(`marked in spite of ${faults.met.length} faults: ${await marked()}`);
+stop.abort();
+await running.stopped;
+
+// 2. A fork goes its own way.
+const fork = await server.kit.fork();
+await fork.client.of(kinds.configMaps).deleteMany({ namespace: "default" });
+console.log(
+  `here ${(await maps.list({ namespace: "default" })).items.length}, in the fork ${(await fork.client.of(kinds.configMaps).list({ namespace: "default" })).items.length}`,
+);
+await fork.stop();
+
+// 3. The next test starts from the same state as this one did.
+await server.kit.rewind(clean);
+console.log(`after rewinding: ${(await maps.list({ namespace: "default" })).items.length}`);
+
+// 4. An hour passes in no time: events expire.
+const events = server.client.of(kinds.coreEvents);
+await events.create({ metadata: { name: "a.1", namespace: "default" }, involvedObject: { kind: "ConfigMap", name: "a", namespace: "default" }, reason: "Tried", type: "Normal" });
+await clock.advance(61 * 60 * 1000);
+console.log(`events an hour later: ${(await events.list({ namespace: "default" })).items.length}`);
+
+await server.stop();
