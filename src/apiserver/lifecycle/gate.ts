@@ -1,9 +1,11 @@
 // The outermost step: counts who is inside, turns newcomers away while the server drains, and follows long answers.
+import type { Duplex } from "node:stream";
 import { ApiError, type Clock } from "#base";
 import type { Reply, Sink } from "#http";
 import type { ApiCall } from "../api-call.ts";
 import { isLongRunning } from "../serving/long-running.ts";
 import { endableSink, throttledSink } from "../serving/long-stream.ts";
+import { throttledDuplex } from "../serving/throttled-duplex.ts";
 import type { ApiStep } from "../steps.ts";
 import type { Lifecycle } from "./lifecycle.ts";
 
@@ -43,15 +45,13 @@ export function gate({ lifecycle, observer, clock, streamBytesPerSecond }: GateO
     try {
       const reply = await next();
       observer.answered(call, reply.status, performance.now() - began, long);
-      if (reply.body && "stream" in reply.body) return followed(call, reply, reply.body.stream, long);
+      const { body } = reply;
+      if (body && "stream" in body) return { ...reply, body: { stream: long ? (sink) => endless(call, body.stream, sink) : (sink) => written(body.stream, sink) } };
+      if (body && "takeOver" in body) return { ...reply, body: { takeOver: (socket, head) => takenOver(call, body.takeOver, socket, head) } };
       return lifecycle.refusing && !lifecycle.options.sendRetryAfter ? lastOne(call, reply) : reply;
     } finally {
       if (!long) lifecycle.left();
     }
-  }
-
-  function followed(call: ApiCall, reply: Reply, stream: (sink: Sink) => Promise<void>, long: boolean): Reply {
-    return { ...reply, body: { stream: long ? (sink) => endless(call, stream, sink) : (sink) => written(stream, sink) } };
   }
 
   async function endless(call: ApiCall, stream: (sink: Sink) => Promise<void>, given: Sink): Promise<void> {
@@ -66,6 +66,18 @@ export function gate({ lifecycle, observer, clock, streamBytesPerSecond }: GateO
       lifecycle.streamed(endable);
       ended();
     }
+  }
+
+  /** A connection that carries something else from now on. */
+  function takenOver(call: ApiCall, takeOver: (socket: Duplex, head: Uint8Array) => void, socket: Duplex, head: Uint8Array): void {
+    const stream = { end: () => void socket.destroy() };
+    const ended = observer.streaming(call);
+    lifecycle.streaming(stream);
+    socket.once("close", () => {
+      lifecycle.streamed(stream);
+      ended();
+    });
+    takeOver(streamBytesPerSecond > 0 ? throttledDuplex(socket, streamBytesPerSecond, clock) : socket, head);
   }
 
   /** A large answer is in flight until its last byte is written. */

@@ -84,7 +84,7 @@ export const observingSection = (dialect: Dialect) =>
       type: text,
       default: "",
       check: hiddenMetricsVersion(previousMinorVersion),
-      doc: `Show the metrics that are hidden since the previous minor version; only ${previousMinorVersion} is accepted.`,
+      doc: `Show the metrics that are hidden since the previous minor version; only ${previousMinorVersion} is accepted. None are hidden at present.`,
     }),
     option({ flag: "log-flush-frequency", type: duration, default: 5000, check: above(0), doc: "Longest time between two flushes of the log." }),
     option({ flag: "logging-format", type: oneOf("text"), default: "text", doc: "Format of the log; only text." }),

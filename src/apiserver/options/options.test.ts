@@ -188,12 +188,7 @@ test("flags that cannot be used yet are named by help, but not listed", () => {
   }
 });
 
-const notBuilt = [
-  "--audit-log-path=x",
-  "--oidc-groups-claim=x",
-  "--enable-admission-plugins=AlwaysAdmit",
-  "--aggregator-reject-forwarding-redirect=false",
-];
+const notBuilt = ["--audit-log-path=x", "--oidc-groups-claim=x", "--enable-admission-plugins=AlwaysAdmit", "--aggregator-reject-forwarding-redirect=false"];
 const partlyBuilt = ["--authorization-mode=Node,RBAC", "--storage-media-type=application/yaml", "--endpoint-reconciler-type=master-count"];
 for (const flag of [...notBuilt, ...partlyBuilt]) {
   test(`${flag} is refused, not ignored`, () => {

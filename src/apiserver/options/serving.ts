@@ -112,7 +112,7 @@ export const servingSection = (dialect: Dialect) =>
       flag: "permit-address-sharing",
       type: bool,
       default: false,
-      doc: "Bind with address reuse: a wildcard and specific addresses side by side, and no wait for connections in TIME_WAIT.",
+      doc: "Bind with address reuse: a wildcard and specific addresses side by side, and no wait for connections in TIME_WAIT. This runtime always does.",
     }),
     option({ flag: "permit-port-sharing", type: bool, default: false, doc: "Bind with port reuse, so that several processes serve one address and port." }),
     option({

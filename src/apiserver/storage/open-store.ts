@@ -51,7 +51,8 @@ async function remoteStore({ settings, clock, log }: StoreOptions): Promise<Stor
     ...(storeCertfile && { cert: readFileSync(storeCertfile, "utf8"), key: readFileSync(storeKeyfile, "utf8") }),
   });
   const store = await openStore({ etcd: { endpoints, ...(storeCafile + storeCertfile !== "" && { tls }), leaseReuseSeconds: settings.leaseReuseDurationSeconds } });
-  for (const until = clock.now() + patienceMilliseconds; ; await clock.sleep(pauseMilliseconds)) {
+  const until = clock.now() + patienceMilliseconds;
+  for (let attempt = 0; ; attempt++, await clock.sleep(pauseMilliseconds)) {
     try {
       await store.progress();
       return store;
@@ -60,7 +61,7 @@ async function remoteStore({ settings, clock, log }: StoreOptions): Promise<Stor
         await store.close();
         throw error;
       }
-      log.warn("the store cannot be reached yet; trying again", { error: (error as Error).message });
+      if (attempt % 10 === 0) log.warn("the store cannot be reached yet; trying again", { error: (error as Error).message });
     }
   }
 }

@@ -15,6 +15,9 @@ export interface Credentials {
   readonly agentServingCertificate: string;
   readonly agentServingKey: string;
   readonly accountKey: string;
+  /** With which the API server calls the agent. */
+  readonly callingCertificate: string;
+  readonly callingKey: string;
 }
 
 export interface CredentialOptions {
@@ -51,6 +54,9 @@ export function credentialsFor({ places, dialect, server, bindAddress, nodeName,
   kept("agent-serving", agentNames, authority.certificate, () => signServing(authority, { commonName: nodeName }, agentNames, { now, days }));
   const admin = kept("admin", [], authority.certificate, () => signClient(authority, { commonName: "admin", organizations: [mastersGroup] }, { now, days }));
   const agent = kept("agent", [], authority.certificate, () => signClient(authority, { commonName: `system:node:${nodeName}`, organizations: [nodesGroup] }, { now, days }));
+  kept("calling", [], authority.certificate, () =>
+    signClient(authority, { commonName: `${dialect.cli.apiServer}-${dialect.cli.agent}-client`, organizations: [mastersGroup] }, { now, days }),
+  );
   if (!existsSync(file("accounts.key"))) writePrivate(file("accounts.key"), generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" }));
   if (!existsSync(places.tokens)) writePrivate(places.tokens, `${randomBytes(24).toString("base64url")},admin,admin,"${mastersGroup}"\n`);
   const config = (pair: CertificatePair) => singleContext({ name: dialect.cli.product, server, ca: authority.certificate, certificate: pair.certificate, key: pair.key });
@@ -63,6 +69,8 @@ export function credentialsFor({ places, dialect, server, bindAddress, nodeName,
     agentServingCertificate: file("agent-serving.crt"),
     agentServingKey: file("agent-serving.key"),
     accountKey: file("accounts.key"),
+    callingCertificate: file("calling.crt"),
+    callingKey: file("calling.key"),
   };
 }
 
