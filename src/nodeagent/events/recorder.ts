@@ -26,7 +26,7 @@ export interface RunningRecorder extends EventRecorder {
 
 const coreEvents: ResourceKind<typeof CoreEvent> = { schema: CoreEvent, plural: "events", namespaced: true };
 const retryMilliseconds = 10_000;
-const mostTries = 12;
+const mostTries = 60;
 const summaryMilliseconds = 60_000;
 
 export function eventRecorder(options: RecorderOptions): RunningRecorder {

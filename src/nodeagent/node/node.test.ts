@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { silentLog, virtualClock } from "#base";
 import { dialects } from "#dialect";
 import { fakeApi } from "../fake-api.fixture.ts";
+import { csiNode } from "./csi-node.ts";
 import { nodeLease } from "./lease.ts";
 import type { NodeHealth } from "./conditions.ts";
 import type { NodeIdentity, StatusFacts } from "./node-object.ts";
@@ -195,4 +196,20 @@ test("the lease is made, owned by the node and renewed every quarter", async (t)
   await clock.advance(20_000);
   await settle();
   assert.ok(held(), "made again");
+});
+
+test("the node's storage object is made, and follows the node to a new life", async () => {
+  const clock = virtualClock();
+  const api = fakeApi();
+  const path = `/apis/storage.${dialects.orch.wire.groupSuffix}/v1/csinodes/n1`;
+  const make = (nodeUid: string): Promise<void> => csiNode({ client: api.client, clock, log: silentLog, nodeName: "n1", nodeUid }, new AbortController().signal);
+  await make("u1");
+  const held = () => api.objects.get(path) as never as { metadata: { annotations: Record<string, string>; ownerReferences: { uid: string }[] }; spec: object };
+  assert.deepEqual(held().spec, { drivers: null });
+  assert.match(Object.values(held().metadata.annotations)[0]!, /\/aws-ebs,.*\/vsphere-volume$/);
+  await make("u2");
+  assert.equal(held().metadata.ownerReferences[0]!.uid, "u2");
+  const before = api.asked.length;
+  await make("u2");
+  assert.deepEqual(api.asked.slice(before), [`GET ${path}`]);
 });

@@ -10,6 +10,7 @@ import type { Machine } from "../resources/machine.ts";
 import type { Stats } from "../resources/stats.ts";
 import type { PodRegistry } from "../seams.ts";
 import type { Access } from "./access.ts";
+import { measuredRequests } from "./agent-metrics.ts";
 import { containerLogs } from "./container-logs.ts";
 import { profiles, verbosityFlag } from "./debug.ts";
 import { cadvisorText, resourceText } from "./figures-text.ts";
@@ -188,6 +189,7 @@ export async function startServers(
   const now = (): number => clock.now();
   const open: (Listener | PlainListener)[] = [];
   const { access, certificate, tls } = security;
+  const measured = measuredRequests(parts.metrics, parts.dialect, clock);
   let unfollow = (): void => undefined;
   const close = async (): Promise<void> => {
     unfollow();
@@ -202,14 +204,15 @@ export async function startServers(
         host: ports.address,
         port: ports.secure,
         tls: { ...tls, cert: pair.certificate, key: pair.key, requestCert: true, rejectUnauthorized: false },
-        handle: handler(agentRoutes(parts, "secure"), access, log),
+        handle: measured("readwrite", handler(agentRoutes(parts, "secure"), access, log)),
         now,
       });
       open.push(listener);
       securePort = listener.address.port;
       unfollow = certificate.follow((next) => listener.setSecureContext({ cert: next.certificate, key: next.key }));
     }
-    if (ports.readOnly > 0) open.push(await listenPlain({ host: ports.address, port: ports.readOnly, handle: handler(agentRoutes(parts, "readonly"), undefined, log), now }));
+    if (ports.readOnly > 0)
+      open.push(await listenPlain({ host: ports.address, port: ports.readOnly, handle: measured("readonly", handler(agentRoutes(parts, "readonly"), undefined, log)), now }));
     if (ports.health > 0) open.push(await listenPlain({ host: ports.healthAddress, port: ports.health, handle: healthHandler(parts), now }));
     return { securePort, close };
   } catch (error) {

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Pod } from "#api";
+import { createMetrics, systemClock, virtualClock } from "#base";
+import { type ContainerRuntime, fakeRuntime } from "#cri";
+import { dialects } from "#dialect";
+import { inject } from "#http";
+import type { PodRegistry } from "../seams.ts";
+import { agentMetrics, measuredRequests, measuredRuntime } from "./agent-metrics.ts";
+
+const { orch } = dialects;
+
+test("calls to the runtime are counted, timed and their errors counted", async () => {
+  const metrics = createMetrics();
+  const clock = virtualClock();
+  const runtime: ContainerRuntime = measuredRuntime(fakeRuntime({ clock }), metrics, orch, clock);
+  await runtime.listPodSandboxes();
+  await runtime.listPodSandboxes();
+  await assert.rejects(runtime.startContainer("nope"));
+  const text = metrics.expose();
+  assert.match(text, /^nodeagent_runtime_operations_total\{operation_type="list_podsandbox"\} 2$/m);
+  assert.match(text, /^nodeagent_runtime_operations_errors_total\{operation_type="start_container"\} 1$/m);
+  assert.match(text, /^nodeagent_runtime_operations_duration_seconds_count\{operation_type="list_podsandbox"\} 2$/m);
+});
+
+test("requests are counted by the first part of their path", async () => {
+  const metrics = createMetrics();
+  const handle = measuredRequests(metrics, orch, systemClock)("readwrite", () => Promise.resolve({ status: 200, headers: {} }));
+  for (const path of ["/pods", "/exec/a/b/c", "/wp-admin"]) await inject(handle, { method: "GET", path, headers: {} });
+  const text = metrics.expose();
+  for (const [path, long] of [
+    ["pods", "false"],
+    ["exec", "true"],
+    ["other", "false"],
+  ]) {
+    assert.match(text, new RegExp(`^nodeagent_http_requests_total\\{long_running="${long}",method="GET",path="${path}",server_type="readwrite"\\} 1$`, "m"));
+    assert.match(text, new RegExp(`^nodeagent_http_inflight_requests\\{long_running="${long}",method="GET",path="${path}",server_type="readwrite"\\} 0$`, "m"));
+  }
+});
+
+test("pods and containers are counted when someone asks", () => {
+  const metrics = createMetrics();
+  const pod = (phase: string, annotations: object = {}): Pod => ({ metadata: { uid: phase, annotations }, spec: {}, status: { phase } }) as unknown as Pod;
+  const registry = {
+    pods: () => [pod("Running"), pod("Failed"), pod("Pending", { [orch.names.annotations.configSource]: "file" })],
+    containers: (uid: string) => (uid === "Running" ? [{ state: "running" }, { state: "exited" }] : []),
+    lastRelistAt: () => 5000,
+  } as unknown as PodRegistry;
+  agentMetrics({ metrics, dialect: orch, nodeName: "n1", version: "v1.2.3", registry });
+  const text = metrics.expose();
+  for (const line of [
+    'nodeagent_active_pods{static="false"} 1',
+    'nodeagent_active_pods{static="true"} 1',
+    'nodeagent_desired_pods{static="false"} 2',
+    "nodeagent_running_pods 1",
+    'nodeagent_running_containers{container_state="exited"} 1',
+    'nodeagent_node_name{node="n1"} 1',
+    "nodeagent_pleg_last_seen_seconds 5",
+  ]) {
+    assert.ok(text.includes(`${line}\n`), line);
+  }
+  assert.match(text, /^process_resident_memory_bytes [1-9]/m);
+});
