@@ -1,7 +1,7 @@
 // From the bytes of a request to an object in the stored shape, as strict as the client asked.
-import { ApiError, badRequest, tooLarge } from "#base";
+import { ApiError, badRequest, tooLarge, unsupportedMediaType } from "#base";
 import type { Dialect } from "#dialect";
-import { BodyCutShort, BodyTooLarge } from "#http";
+import { BodyCutShort, BodyTooLarge, header } from "#http";
 import type { ApiObject, Endpoint } from "#registry";
 import { DecodeError, type Message, decodeEnvelope, decodeJson, protobufCodec, yamlToJson } from "#schema";
 import type { ApiCall } from "../api-call.ts";
@@ -11,6 +11,8 @@ import type { WriteOptions } from "./options.ts";
 export const largestBody = 3 * 1024 * 1024;
 
 export async function readBody(call: ApiCall): Promise<Uint8Array> {
+  const encoding = header(call.call.headers, "content-encoding");
+  if (encoding && encoding !== "identity") throw unsupportedMediaType(`the body of the request is encoded as ${encoding.slice(0, 64)}; send it as it is`);
   try {
     const bytes = await call.call.body(largestBody);
     call.afterBody?.();

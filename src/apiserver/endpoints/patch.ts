@@ -152,7 +152,7 @@ function applyBody(call: ApiCall, endpoint: Endpoint, options: WriteOptions, bod
   } catch (error) {
     throw badRequest(`error decoding YAML: ${(error as Error).message}`);
   }
-  if (!value.apiVersion || !value.kind) throw badRequest(`the applied object must say its apiVersion and kind`);
+  if (typeof value !== "object" || value === null || !value.apiVersion || !value.kind) throw badRequest(`the applied object must say its apiVersion and kind`);
   if (value.apiVersion !== endpoint.apiVersion || value.kind !== endpoint.kind)
     throw badRequest(
       `Incorrect version or kind specified in apply patch. Specified patch version: ${value.apiVersion} ${value.kind}, expected: ${endpoint.apiVersion} ${endpoint.kind}`,
