@@ -6,3 +6,4 @@ export { type Caller, type LibraryStore, type RunningServer, type ServerOptions,
 export type { Kit, Snapshot } from "./library/kit.ts";
 export { type VirtualClock, virtualClock } from "#base";
 export { type ApiClient, apiClient, informer, isWatch, kinds, writeClientConfig } from "#client";
+export { fileProblems } from "./serving/file-problems.ts";

@@ -1,7 +1,7 @@
 // The API server's program: read the flags, start, run until told to stop.
-import { apiserverOptions, settleFlags, start, versionText } from "#apiserver";
+import { apiserverOptions, fileProblems, settleFlags, start, versionText } from "#apiserver";
 import { chosenDialect } from "#dialect";
-import { answerOperator, logFrom, terminalWidth } from "#options";
+import { answerOperator, logFrom, problemText, terminalWidth } from "#options";
 import { reasonToStop, tellSupervisor } from "./up/channel.ts";
 
 const argv = process.argv.slice(2);
@@ -22,12 +22,18 @@ async function main(): Promise<number> {
     err: (text) => void process.stderr.write(text),
   });
   if (answered !== undefined) return answered;
+  const problems = fileProblems(settled.values, dialect);
+  if (problems.length > 0) {
+    process.stderr.write(problemText(apiserverOptions(dialect), problems));
+    return 1;
+  }
   const log = logFrom(settled.values);
   let server;
   try {
     server = await start({ dialect, settings: settled.values, gates: settled.gates, log, onPhase: (phase) => tellSupervisor({ phase }) });
   } catch (error) {
     log.error("the server could not start", { error: (error as Error).message });
+    process.stderr.write(`error: ${(error as Error).message}\n`);
     return 1;
   }
   log.info("serving", { url: server.url, dialect: dialect.name });

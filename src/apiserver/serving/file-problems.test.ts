@@ -1,0 +1,45 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { selfSigned, writePair } from "#authn";
+import { dialects } from "#dialect";
+import { settle } from "#options";
+import { apiserverOptions } from "../options/options.ts";
+import { fileProblems } from "./file-problems.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "orch-files-"));
+after(() => rmSync(folder, { recursive: true }));
+const file = (name: string): string => join(folder, name);
+for (const name of ["one", "two"]) writePair(selfSigned({ commonName: name }, [name], { now: Date.now(), days: 1 }), file(`${name}.crt`), file(`${name}.key`));
+writeFileSync(file("nonsense"), "token-only\n");
+
+const base = ["--service-account-issuer=https://x", `--service-account-signing-key-file=${file("one.key")}`, `--service-account-key-file=${file("one.key")}`];
+const problems = (...flags: string[]): string[] => {
+  const settled = settle(apiserverOptions(dialects.orch), [...base, ...flags]);
+  assert.deepEqual(settled.errors, []);
+  return fileProblems(settled.values, dialects.orch);
+};
+
+test("files that fit are no problem", () => {
+  assert.deepEqual(problems(`--tls-cert-file=${file("one.crt")}`, `--tls-private-key-file=${file("one.key")}`, `--client-ca-file=${file("two.crt")}`), []);
+});
+
+const wrong: [flag: string, ...flags: string[]][] = [
+  ["--tls-cert-file", `--tls-cert-file=${file("one.crt")}`, `--tls-private-key-file=${file("two.key")}`],
+  ["--tls-sni-cert-key", `--tls-sni-cert-key=${file("one.crt")},${file("two.key")}`],
+  ["--client-ca-file", `--client-ca-file=${file("nonsense")}`],
+  ["--token-auth-file", `--token-auth-file=${file("nonsense")}`],
+  ["--service-account-key-file", `--service-account-key-file=${file("nonsense")}`],
+  ["--authorization-policy-file", "--authorization-mode=ABAC", `--authorization-policy-file=${file("nonsense")}`],
+  ["--encryption-provider-config", `--encryption-provider-config=${file("nonsense")}`],
+  ["--nodeagent-client-certificate", `--nodeagent-client-certificate=${file("one.crt")}`, `--nodeagent-client-key=${file("two.key")}`],
+];
+for (const [flag, ...flags] of wrong) {
+  test(`a file of ${flag} that cannot be used is told by name`, () => {
+    const found = problems(...flags);
+    assert.equal(found.length, 1);
+    assert.ok(found[0]!.startsWith(`${flag}: ${folder}`), found.join());
+  });
+}

@@ -1,0 +1,41 @@
+// Files that settings name, tried before anything is started: what is wrong with them is told like any other wrong setting.
+import { readFileSync } from "node:fs";
+import { certificatesOf, signingKey, tokenFile, verificationKeys } from "#authn";
+import { abacAuthorizer } from "#authz";
+import type { Dialect } from "#dialect";
+import type { ApiserverSettings } from "../settings-of.ts";
+import { parseEncryptionConfig } from "../storage/encryption-config.ts";
+import { readPair } from "./certificates.ts";
+
+/** One sentence for every file that cannot be used, beginning with its flag. */
+export function fileProblems(settings: ApiserverSettings, dialect: Dialect): string[] {
+  const problems: string[] = [];
+  const attempt = (flag: string, read: () => unknown): void => {
+    try {
+      read();
+    } catch (error) {
+      problems.push(`--${flag}: ${(error as Error).message}`);
+    }
+  };
+  const bundle = (flag: string, file: string): void => {
+    if (file) attempt(flag, () => certificatesOf(readFileSync(file, "utf8"), file));
+  };
+  const pair = (flag: string, certFile: string, keyFile: string): void => {
+    if (certFile && keyFile) attempt(flag, () => readPair({ certFile, keyFile }));
+  };
+  pair("tls-cert-file", settings.tlsCertFile, settings.tlsPrivateKeyFile);
+  for (const { certFile, keyFile } of settings.tlsSniCertKey) pair("tls-sni-cert-key", certFile, keyFile);
+  bundle("client-ca-file", settings.clientCaFile);
+  bundle("requestheader-client-ca-file", settings.requestheaderClientCaFile);
+  if (settings.tokenAuthFile) attempt("token-auth-file", () => tokenFile(settings.tokenAuthFile));
+  if (settings.serviceAccountSigningKeyFile) attempt("service-account-signing-key-file", () => signingKey(settings.serviceAccountSigningKeyFile));
+  if (settings.serviceAccountKeyFile.length > 0) attempt("service-account-key-file", () => verificationKeys(settings.serviceAccountKeyFile));
+  if (settings.authorizationPolicyFile) attempt("authorization-policy-file", () => abacAuthorizer(settings.authorizationPolicyFile, dialect));
+  bundle("store-cafile", settings.storeCafile);
+  pair("store-certfile", settings.storeCertfile, settings.storeKeyfile);
+  bundle("nodeagent-certificate-authority", settings.nodeagentCertificateAuthority);
+  pair("nodeagent-client-certificate", settings.nodeagentClientCertificate, settings.nodeagentClientKey);
+  const encryption = settings.encryptionProviderConfig;
+  if (encryption) attempt("encryption-provider-config", () => parseEncryptionConfig(readFileSync(encryption, "utf8"), encryption, dialect));
+  return problems;
+}
