@@ -102,6 +102,26 @@ test("a pod's group is made in every tree, limited, found and removed", async (t
   await groups.release("u1");
 });
 
+test("lesser classes leave alone what better ones have reserved", async (t) => {
+  const { root, mounts } = await folders(t);
+  const groups = podCgroups({
+    tree: cgroupTree(mounts, silentLog),
+    naming,
+    cpu,
+    pidsPerPod: 0,
+    perPod: true,
+    memoryReservedPercent: 50,
+    allocatableMemory: () => 1000,
+    clock: systemClock,
+    log: silentLog,
+  });
+  await groups.prepare({});
+  await groups.ensure(pod("g", { containers: [container({ cpu: "1", memory: "200" }, { cpu: "1", memory: "200" })] }));
+  await groups.ensure(pod("b", { containers: [container({ memory: "400" })] }));
+  const limit = (quality: string): Promise<string> => readFile(join(root, `memory/top/pods/${quality}/memory.limit_in_bytes`), "utf8");
+  assert.deepEqual([await limit("burstable"), await limit("besteffort")], ["900", "700"]);
+});
+
 test("without groups per pod the parent is the root, and nothing is made", async (t) => {
   const { root, mounts } = await folders(t);
   const groups = podCgroups({ tree: cgroupTree(mounts, silentLog), naming, cpu, pidsPerPod: 0, perPod: false, clock: systemClock, log: silentLog });

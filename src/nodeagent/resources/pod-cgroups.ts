@@ -17,6 +17,10 @@ export interface PodCgroupsOptions {
   readonly pidsPerPod: number;
   /** Whether there is a group per class and per pod at all. */
   readonly perPod: boolean;
+  /** How many percent of the memory that better classes asked for the lesser ones must leave alone; zero is none. */
+  readonly memoryReservedPercent?: number;
+  /** Memory that pods may use together. */
+  readonly allocatableMemory?: () => number;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -35,7 +39,7 @@ const removalPauseMilliseconds = 50;
 
 export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
   const { tree, naming, cpu, clock, log } = options;
-  const made = new Map<string, { readonly quality: QosClass; readonly milliCpu: number }>();
+  const made = new Map<string, { readonly quality: QosClass; readonly milliCpu: number; readonly memory: number }>();
   const nameOf = (pod: Pod): string => (options.perPod ? podCgroup(naming, qosClass(pod), uidOf(pod)) : naming.root);
   return {
     podsGroup: podsCgroup(naming),
@@ -55,15 +59,15 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
       await tree.make(name);
       const limits = podLimits(pod, cpu);
       await tree.limit(name, { ...limits, ...(options.pidsPerPod > 0 && { pids: options.pidsPerPod }) });
-      made.set(uidOf(pod), { quality: qosClass(pod), milliCpu: requestedMilliCpu(pod) });
-      if (qosClass(pod) === "Burstable") await shareOut();
+      made.set(uidOf(pod), { quality: qosClass(pod), milliCpu: requestedMilliCpu(pod), memory: total(pod, "requests", "memory", whole) });
+      if (qosClass(pod) !== "BestEffort") await shareOut();
       return name;
     },
     release: async (uid) => {
       if (!options.perPod) return;
       const known = made.get(uid);
       for (const quality of known ? [known.quality] : classes) await remove(podCgroup(naming, quality, uid));
-      if (made.delete(uid) && known?.quality === "Burstable") await shareOut();
+      if (made.delete(uid) && known?.quality !== "BestEffort") await shareOut();
     },
     podUids: async () => {
       const uids = new Set<string>();
@@ -82,6 +86,19 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
   async function shareOut(): Promise<void> {
     const milliCpu = [...made.values()].reduce((sum, pod) => sum + (pod.quality === "Burstable" ? pod.milliCpu : 0), 0);
     await tree.limit(classCgroup(naming, "Burstable"), { cpuShares: sharesOf(milliCpu) });
+    const percent = options.memoryReservedPercent ?? 0;
+    const allocatable = options.allocatableMemory?.() ?? 0;
+    if (percent === 0 || allocatable === 0) return;
+    const asked = (quality: QosClass): number => [...made.values()].reduce((sum, pod) => sum + (pod.quality === quality ? pod.memory : 0), 0);
+    const burstable = Math.max(0, allocatable - Math.trunc((asked("Guaranteed") * percent) / 100));
+    const bestEffort = Math.max(0, burstable - Math.trunc((asked("Burstable") * percent) / 100));
+    await tree.limit(classCgroup(naming, "Burstable"), { memoryBytes: burstable }).catch(onBusy);
+    await tree.limit(classCgroup(naming, "BestEffort"), { memoryBytes: bestEffort }).catch(onBusy);
+  }
+
+  /** A limit below what is in use is refused by the kernel; it is tried again with the next change. */
+  function onBusy(error: Error): void {
+    log.warn("a class of pods uses more memory than others leave it", { error: error.message });
   }
 
   async function remove(name: string): Promise<void> {
