@@ -34,6 +34,13 @@ async function main(): Promise<number> {
     process.exit(1);
   }
   log.info("running", { node: agent.nodeName, dialect: dialect.name });
+  if (settled.values.runonce) {
+    const left = await agent.started();
+    for (const pod of left) log.error("a pod was not started", { pod });
+    await agent.stop();
+    log.flush();
+    return left.length === 0 ? 0 : 1;
+  }
   // Timers alone do not keep a process alive, and an agent without pods has nothing else.
   const alive = setInterval(() => undefined, 2 ** 30);
   tellSupervisor({ ready: "" });

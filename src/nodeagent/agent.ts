@@ -13,6 +13,7 @@ import { housekeeping } from "./housekeeping.ts";
 import { images } from "./images/images.ts";
 import { pullQueue } from "./images/pull-queue.ts";
 import { hooks } from "./lifecycle/hooks.ts";
+import { lockFile } from "./lock-file.ts";
 import { podAdmission } from "./node/admission.ts";
 import { reservations } from "./node/capacity.ts";
 import { nodeLease } from "./node/lease.ts";
@@ -30,6 +31,7 @@ import { readMachine } from "./resources/machine.ts";
 import { enforceReserved, podCgroups } from "./resources/pod-cgroups.ts";
 import { stats } from "./resources/stats.ts";
 import { storageLimits } from "./resources/storage-limits.ts";
+import { runOnce } from "./run-once.ts";
 import type { EventRecorder, PodRegistry } from "./seams.ts";
 import { logRotation } from "./server/log-rotation.ts";
 import { probeMetrics } from "./server/probe-metrics.ts";
@@ -66,6 +68,10 @@ export interface Agent {
   readonly metrics: Metrics;
   readonly registry: PodRegistry;
   readonly node: NodeLife;
+  /** Waits until the pods of files and URLs were started; gives the names of those that were not. */
+  started(): Promise<readonly string[]>;
+  /** Resolves when another process wants this one's place; never without a lock file and the wish to give way. */
+  readonly unwanted: Promise<void>;
   /** Ends the agent; pods go on running. */
   stop(): Promise<void>;
 }
@@ -83,8 +89,15 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const client = options.client ?? clientFrom(settings, dialect, options.version);
   const metrics = createMetrics();
   const probeResults = probeMetrics();
+  const lock = settings.lockFile ? await lockFile(settings.lockFile, clock) : undefined;
   const machine = await readMachine();
-  await prepareHost({ log, failSwapOn: settings.failSwapOn, protectKernelDefaults: settings.protectKernelDefaults, oomScoreAdj: settings.oomScoreAdj, maxOpenFiles: settings.maxOpenFiles });
+  await prepareHost({
+    log,
+    failSwapOn: settings.failSwapOn,
+    protectKernelDefaults: settings.protectKernelDefaults,
+    oomScoreAdj: settings.oomScoreAdj,
+    maxOpenFiles: settings.maxOpenFiles,
+  });
   await mkdir(settings.rootDir, { recursive: true, mode: 0o750 });
 
   const recorder = client
@@ -143,7 +156,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const tree = cgroupTree(await findCgroups(), log);
   const cgroups = podCgroups({
     tree,
-    naming: { root: settings.cgroupRoot, podsGroup: dialect.data.podsCgroup, driver: settings.cgroupDriver as "cgroupfs" | "systemd" },
+    naming: { root: settings.cgroupRoot, podsGroup: dialect.data.podsCgroup, driver: settings.cgroupDriver },
     cpu,
     pidsPerPod: settings.podMaxPids,
     perPod: settings.cgroupsPerQos,
@@ -158,7 +171,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     client,
     clock,
     log,
-    strategy: settings.configMapAndSecretChangeDetectionStrategy as "Get" | "Cache" | "Watch",
+    strategy: settings.configMapAndSecretChangeDetectionStrategy,
     onChange: (uids) => uids.forEach((uid) => all.refresh(uid)),
   });
   const shell = commandShell();
@@ -177,7 +190,6 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const services = client ? follow(client, clock, signal) : undefined;
 
   // The pods.
-  let all: Pods;
   let mirror: Mirrors | undefined;
   const wanted = wantedPods({
     dialect,
@@ -209,7 +221,12 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       clock,
       events,
       dialect,
-      queue: pullQueue({ clock, atOnce: settings.serializeImagePulls ? 1 : Infinity, perSecond: settings.registryQps, burst: settings.registryBurst }),
+      queue: pullQueue({
+        clock,
+        atOnce: settings.serializeImagePulls ? 1 : (settings.maxParallelImagePulls ?? Infinity),
+        perSecond: settings.registryQps,
+        burst: settings.registryBurst,
+      }),
       backOff: backOff(backOffOptions),
     }),
     volumes,
@@ -235,6 +252,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       logFolder: podLogs,
       cpu,
       memoryCapacityBytes: machine.memoryBytes,
+      endedKept: settings.maximumDeadContainersPerContainer,
       hugePageSizes: machine.hugepages.map(({ size }) => size),
       security: { dialect, seccompDefault: settings.seccompDefault, seccompFolder: join(settings.rootDir, "seccomp") },
     },
@@ -242,7 +260,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     runtimeHandler: (name) => runtimeHandler(client, name),
     networkTrouble: () => health.troubles().find((trouble) => trouble !== ""),
   };
-  all = podsOf({
+  const all: Pods = podsOf({
     context,
     admission: podAdmission({
       dialect,
@@ -304,6 +322,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     );
   }
   if (!client && wanted.ready()) for (const observed of view.pods()) all.seen(observed, true);
+  running.push(podRange({ runtime, clock, log, range: () => (client ? node.node().spec.podCIDR : settings.podCidr) ?? "" }, signal));
   running.push(housekeeping({ clock, log, files, volumes, cgroups, ready: () => wanted.ready(), isKnown: (uid) => all.has(uid) || view.get(uid) !== undefined }, signal));
   const lease = client && nodeLease({ client, clock, log, nodeName, seconds: settings.nodeLeaseDurationSeconds, nodeUid: () => node.uid() });
 
@@ -348,6 +367,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     metrics,
     registry: all.registry,
     node,
+    started: () => runOnce({ clock, ready: () => wanted.ready(), pods: () => all.registry.pods() }),
+    unwanted: lock && settings.exitOnLockContention ? lock.contended(signal) : new Promise<void>(() => undefined),
     stop: async () => {
       stopping.abort(new Error("the agent was stopped"));
       await servers.close();
@@ -357,6 +378,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       await all.close();
       objects.close();
       shell.close();
+      lock?.release();
       await recorder?.flush(1000);
       recorder?.stop();
       await Promise.allSettled(running);
@@ -377,6 +399,23 @@ async function placeOthers(settings: NodeagentSettings, tree: CgroupTree): Promi
   }
 }
 
+/** Tells the runtime the addresses of this node's pods, when they become known and when they change. */
+async function podRange({ runtime, clock, log, range }: { runtime: ContainerRuntime; clock: Clock; log: Log; range: () => string }, signal: AbortSignal): Promise<void> {
+  for (let told = ""; !signal.aborted;) {
+    const wanted = range();
+    if (wanted !== told) {
+      try {
+        await runtime.updateRuntimeConfig({ networkConfig: { podCidr: wanted } }, signal);
+        told = wanted;
+      } catch (error) {
+        log.warn("the runtime was not told the addresses of pods", { error: (error as Error).message });
+      }
+    }
+    await clock.sleep(podRangeMilliseconds, signal).catch(() => undefined);
+  }
+}
+const podRangeMilliseconds = 10_000;
+
 function runtimeFrom(settings: NodeagentSettings): ContainerRuntime {
   const endpoint = (text: string): string => (text.startsWith("/") ? `unix://${text}` : text);
   return grpcRuntime({
@@ -387,7 +426,7 @@ function runtimeFrom(settings: NodeagentSettings): ContainerRuntime {
 }
 
 function clientFrom(settings: NodeagentSettings, dialect: Dialect, version: string): ApiClient | undefined {
-  if (!settings.orchconfig) return undefined;
+  if (!settings.orchconfig || settings.runonce) return undefined;
   return apiClient(https({ ...connectionOf(readClientConfig(settings.orchconfig)), userAgent: `${dialect.cli.agent}/${version}` }), dialect);
 }
 

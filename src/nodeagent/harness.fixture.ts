@@ -83,7 +83,6 @@ export function harness(options: HarnessOptions = {}): Harness {
   const node = { name: "n1", hostIps: () => [options.nodeIp ?? "192.168.1.9"], allocatable: () => ({ cpu: "2", memory: "4Gi" }), labels: () => ({}) };
   const named = <T extends { metadata: { namespace?: string | undefined; name?: string | undefined } }>(items: readonly T[] | undefined, namespace: string, name: string) =>
     Promise.resolve(items?.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name));
-  let all: Pods;
   let ready = true;
   const view = runtimeView({ runtime, clock, log: silentLog, dialect, onChange: (observed) => all.seen(observed, ready), lastWords: async () => "" });
   const context: SyncContext = {
@@ -129,6 +128,7 @@ export function harness(options: HarnessOptions = {}): Harness {
       cpu: { quota: true, periodMicroseconds: 100_000 },
       memoryCapacityBytes: 4 * 1024 ** 3,
       hugePageSizes: ["2MB", "1GB"],
+      endedKept: 1,
       security: { dialect, seccompDefault: false, seccompFolder: join(folder, "seccomp") },
       ...options.settings,
     },
@@ -152,7 +152,7 @@ export function harness(options: HarnessOptions = {}): Harness {
     },
     forget: () => undefined,
   };
-  all = podsOf({
+  const all: Pods = podsOf({
     context,
     admission: options.admission ?? { admit: () => ({ ok: true }) },
     runtimeName: () => "fake",

@@ -51,7 +51,7 @@ const cases: [name: string, pod: Pod, seen: ObservedPod, plan: string, probes?: 
   ["a container in an unknown state is ended before it is restarted", two, observed([container(two, "c", "unknown"), container(two, "d", "running")]), "stop c (Unknown), start c"],
   [
     "a changed container is restarted whatever the policy",
-    { ...changed, spec: { ...changed.spec, restartPolicy: "Never" } } as Pod,
+    { ...changed, spec: { ...changed.spec, restartPolicy: "Never" } },
     observed([container(two, "c", "running")]),
     "stop c (Changed), start c",
   ],

@@ -24,6 +24,8 @@ export interface SyncSettings {
   readonly cpu: CpuSettings;
   readonly memoryCapacityBytes: number;
   readonly hugePageSizes: readonly string[];
+  /** Ended containers kept of each name; negative is no limit. */
+  readonly endedKept: number;
   readonly security: SecuritySettings;
 }
 

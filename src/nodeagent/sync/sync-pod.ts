@@ -173,13 +173,16 @@ async function startAll(
 
 const retryMilliseconds = 10_000;
 
-/** Of the ended containers of a name only the last is kept: its end and its log are what users ask for. */
-async function prune(context: SyncContext, observed: ObservedPod, signal: AbortSignal): Promise<void> {
-  const kept = new Set<string>();
+/** Of the ended containers of a name only the last ones are kept: their ends and their logs are what users ask for. */
+async function prune({ runtime, settings: { endedKept } }: SyncContext, observed: ObservedPod, signal: AbortSignal): Promise<void> {
+  if (endedKept < 0) return;
+  const kept = new Map<string, number>();
   for (const { id, name, state } of observed.containers) {
     if (state === "running") continue;
-    if (kept.has(name)) await context.runtime.removeContainer(id, signal);
-    kept.add(name);
+    const count = kept.get(name) ?? 0;
+    // The newest tells how it ended, so that it is kept in any case.
+    if (count >= Math.max(1, endedKept)) await runtime.removeContainer(id, signal);
+    kept.set(name, count + 1);
   }
 }
 

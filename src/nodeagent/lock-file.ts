@@ -1,0 +1,37 @@
+// A file that is locked while the agent runs, so that two never run on one node. The lock is the kernel's: it goes when its holder does.
+import { spawn } from "node:child_process";
+import { readFile, stat } from "node:fs/promises";
+import type { Clock } from "#base";
+
+export interface LockFile {
+  /** Resolves when another process waits for the lock. */
+  contended(signal: AbortSignal): Promise<void>;
+  release(): void;
+}
+
+const lookMilliseconds = 1000;
+
+/** Waits for the lock; rejects when it cannot be had at all. */
+export async function lockFile(path: string, clock: Clock): Promise<LockFile> {
+  const holder = spawn("flock", [path, "sh", "-c", "echo locked; exec cat"], { stdio: ["pipe", "pipe", "pipe"] });
+  let said = "";
+  holder.stderr.setEncoding("utf8").on("data", (text: string) => (said = (said + text).slice(-1000)));
+  await new Promise<void>((resolve, reject) => {
+    holder.stdout.once("data", () => resolve());
+    holder.once("error", (error) => reject(new Error(`${path} cannot be locked: ${error.message}`)));
+    holder.once("exit", () => reject(new Error(`${path} cannot be locked: ${said.trim()}`)));
+  });
+  holder.unref();
+  const { ino } = await stat(path);
+  return {
+    contended: async (signal) => {
+      while (!signal.aborted) {
+        // A line with an arrow is one that waits: `1: -> FLOCK ADVISORY WRITE 42 08:01:1234 0 EOF`
+        const locks = await readFile("/proc/locks", "utf8").catch(() => "");
+        if (locks.split("\n").some((line) => line.includes("->") && line.includes(`:${ino} `))) return;
+        await clock.sleep(lookMilliseconds, signal);
+      }
+    },
+    release: () => void holder.kill("SIGKILL"),
+  };
+}
