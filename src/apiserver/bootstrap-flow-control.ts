@@ -4,6 +4,7 @@ import type { FlowSchema, PriorityLevelConfiguration } from "#api";
 import { ApiError, type Clock, selectEverything } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { type ApiObject, type Resource, mandatoryFlowSchemas, mandatoryPriorityLevels, timestamp, update } from "#registry";
+import type { Held } from "#watchcache";
 import { ensure, ownRequest } from "./bootstrap.ts";
 import type { Core } from "./server.ts";
 
@@ -103,7 +104,7 @@ const consumer = "api-priority-and-fairness-config-consumer-v1";
 async function markDangling(core: Core): Promise<void> {
   const [schemas, levels] = ["flowschemas", "prioritylevelconfigurations"].map((name) => core.resources.get(`flowcontrol.apiserver/${name}`)!) as [Resource, Resource];
   const { items } = await schemas.source.list({ below: "", selector: selectEverything, freshness: { at: "latest" } });
-  for (const held of items) {
+  const mark = async (held: Held): Promise<void> => {
     const { metadata, spec, status } = schemas.objectOf(held) as unknown as FlowSchema;
     const level = spec.priorityLevelConfiguration.name;
     const found = (await levels.source.get(level, { at: "latest" })) !== undefined;
@@ -115,7 +116,7 @@ async function markDangling(core: Core): Promise<void> {
       lastTransitionTime: timestamp(new Date(core.clock.now())),
     };
     const before = status?.conditions?.find(({ type }) => type === condition.type);
-    if (before?.status === condition.status && before.message === condition.message) continue;
+    if (before?.status === condition.status && before.message === condition.message) return;
     const transform = (old: ApiObject | undefined): ApiObject => {
       const object = old as unknown as FlowSchema;
       const others = (object.status?.conditions ?? []).filter(({ type }) => type !== condition.type);
@@ -123,7 +124,8 @@ async function markDangling(core: Core): Promise<void> {
     };
     // Whoever deleted it meanwhile is right.
     await update({ ...ownRequest(core, schemas.endpoints[0]!), subresource: "status", manager: consumer }, metadata.name!, { transform }).catch(unlessGone);
-  }
+  };
+  await Promise.all(items.map(mark));
 }
 
 function unlessGone(error: unknown): void {

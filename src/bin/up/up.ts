@@ -7,6 +7,7 @@ import { type Dialect, chosenDialect } from "#dialect";
 import { answerOperator, settle, terminalWidth } from "#options";
 import { admitAgent } from "./agent-access.ts";
 import { type Credentials, credentialsFor } from "./credentials.ts";
+import { type Loops, startLoops } from "./loops.ts";
 import { type Places, placesFor } from "./places.ts";
 import { choosePort } from "./ports.ts";
 import { isAlive, readRunning, writeRunning } from "./running.ts";
@@ -76,10 +77,12 @@ async function run(dialect: Dialect, settings: UpSettings, passed: readonly stri
   // Nothing else may keep the process alive while a part waits for its next start.
   const alive = setInterval(() => undefined, 2 ** 30);
   const stopped = stopRequest(cluster);
+  let loops: Loops | undefined;
   try {
     const apiserver = cluster.start(apiserverPlan(dialect, settings, port, places, credentials, passed, programs));
     const up = await Promise.race([apiserver.ready.then(() => true), stopped.then(() => false)]);
     if (up) {
+      loops = startLoops({ config: places.adminConfig, dialect, authorityFile: credentials.authorityFile, logFile: join(places.logs, "controllers.log") });
       const chance = agentChance(thisMachine, settings.runtimeEndpoint, programs.pathOf("nodeagent"));
       if (!settings.agent) view.say("  node agent   left out, as asked");
       else if (!chance.possible) view.say(`  node agent   left out: ${chance.why} (${chance.remedy})`);
@@ -90,9 +93,11 @@ async function run(dialect: Dialect, settings: UpSettings, passed: readonly stri
       view.say(`\nThe client config of its administrator is ${places.adminConfig}. Try:\n\n  ${firstCommand(places.adminConfig)}\n\nStop with Ctrl-C; everything is kept.`);
       view.say(`stopping: ${await stopped}`);
     }
+    await loops?.stop();
     await cluster.stop();
     return 0;
   } catch (error) {
+    await loops?.stop();
     await cluster.stop();
     output.err(`error: ${(error as Error).message}; its log is in ${places.logs}\n`);
     return 1;
