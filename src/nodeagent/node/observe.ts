@@ -33,12 +33,15 @@ export interface ObserveOptions {
   readonly machine?: () => Promise<Machine>;
 }
 
+const addressMilliseconds = 60_000;
+
 /** Gives the function that node life asks again and again. The machine itself is read once. */
 export function nodeObserver(options: ObserveOptions): () => Promise<{ facts: StatusFacts; health: NodeHealth }> {
   const { clock, log, runtime, runtimeHealth } = options;
   const gauge = pressureGauge(options.hardThresholds, options.pressureTransitionMilliseconds);
   let machine: Machine | undefined;
   let images: StatusFacts["images"] = [];
+  let addresses: { readonly at: number; readonly found: readonly string[] } | undefined;
   return async () => {
     machine ??= await (options.machine ?? readMachine)();
     const disk = await filesystemOf(options.rootDirectory);
@@ -54,7 +57,7 @@ export function nodeObserver(options: ObserveOptions): () => Promise<{ facts: St
       machine,
       capacity,
       allocatable: allocatableOf(capacity, options.reserved, options.reserveThresholds ? options.hardThresholds : {}),
-      addresses: await nodeAddresses({ ...options.addresses, hostname: options.hostname }),
+      addresses: await ownAddresses(),
       hostname: options.hostname,
       runtimeVersion: version ? `${version.runtimeName}://${version.runtimeVersion}` : "",
       agentVersion: options.agentVersion,
@@ -64,6 +67,13 @@ export function nodeObserver(options: ObserveOptions): () => Promise<{ facts: St
     const notes = machine.appArmor ? ["AppArmor enabled"] : [];
     return { facts, health: { ...(await pressures(machine, disk)), troubles, notes } };
   };
+
+  /** Names are not looked up at every look. */
+  async function ownAddresses(): Promise<readonly string[]> {
+    if (!addresses || clock.now() - addresses.at > addressMilliseconds)
+      addresses = { at: clock.now(), found: await nodeAddresses({ ...options.addresses, hostname: options.hostname }) };
+    return addresses.found;
+  }
 
   async function pressures(machine_: Machine, disk: Filesystem): Promise<Pick<NodeHealth, "memoryPressure" | "diskPressure" | "pidPressure">> {
     const { availableMemoryBytes, processes } = await momentOf();

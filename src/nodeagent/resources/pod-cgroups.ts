@@ -47,7 +47,8 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
     prepare: async (amounts) => {
       if (!options.perPod) return;
       await tree.make(podsCgroup(naming));
-      if (amounts) await tree.limit(podsCgroup(naming), nodeLimits(amounts));
+      // Pods that ran before may use more than they should from now on: the kernel refuses the limit, and the agent must start all the same.
+      if (amounts) await tree.limit(podsCgroup(naming), nodeLimits(amounts)).catch(onBusy);
       for (const quality of ["Burstable", "BestEffort"] as const) {
         await tree.make(classCgroup(naming, quality));
         await tree.limit(classCgroup(naming, quality), { cpuShares: sharesOf(0) });
@@ -96,9 +97,9 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
     await tree.limit(classCgroup(naming, "BestEffort"), { memoryBytes: bestEffort }).catch(onBusy);
   }
 
-  /** A limit below what is in use is refused by the kernel; it is tried again with the next change. */
+  /** A limit below what is in use is refused by the kernel. */
   function onBusy(error: Error): void {
-    log.warn("a class of pods uses more memory than others leave it", { error: error.message });
+    log.warn("pods use more memory than they should; the limit cannot be set yet", { error: error.message });
   }
 
   async function remove(name: string): Promise<void> {
