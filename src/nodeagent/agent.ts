@@ -16,6 +16,7 @@ import { hooks } from "./lifecycle/hooks.ts";
 import { lockFile } from "./lock-file.ts";
 import { podAdmission } from "./node/admission.ts";
 import { reservations } from "./node/capacity.ts";
+import { csiNode } from "./node/csi-node.ts";
 import { nodeLease } from "./node/lease.ts";
 import { type NodeLife, nodeLife } from "./node/node.ts";
 import { nodeObserver } from "./node/observe.ts";
@@ -27,12 +28,14 @@ import { type Pods, pods as podsOf } from "./pods.ts";
 import { probes } from "./probes/probes.ts";
 import { type CgroupTree, cgroupTree, findCgroups } from "./resources/cgroup-tree.ts";
 import { gatherSystem, prepareHost } from "./resources/host.ts";
+import { podRange } from "./pod-range.ts";
 import { readMachine } from "./resources/machine.ts";
 import { enforceReserved, podCgroups } from "./resources/pod-cgroups.ts";
 import { stats } from "./resources/stats.ts";
 import { storageLimits } from "./resources/storage-limits.ts";
 import { runOnce } from "./run-once.ts";
 import type { EventRecorder, PodRegistry } from "./seams.ts";
+import { agentMetrics, measuredRuntime } from "./server/agent-metrics.ts";
 import { logRotation } from "./server/log-rotation.ts";
 import { probeMetrics } from "./server/probe-metrics.ts";
 import { serve } from "./server/serve.ts";
@@ -85,9 +88,9 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const { signal } = stopping;
   const running: Promise<unknown>[] = [];
   const nodeName = settings.hostnameOverride || hostname().toLowerCase();
-  const runtime = options.runtime ?? runtimeFrom(settings);
   const client = options.client ?? clientFrom(settings, dialect, options.version);
   const metrics = createMetrics();
+  const runtime = measuredRuntime(options.runtime ?? runtimeFrom(settings), metrics, dialect, clock);
   const probeResults = probeMetrics();
   const lock = settings.lockFile ? await lockFile(settings.lockFile, clock) : undefined;
   const machine = await readMachine();
@@ -160,6 +163,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     cpu,
     pidsPerPod: settings.podMaxPids,
     perPod: settings.cgroupsPerQos,
+    memoryReservedPercent: Number.parseInt(settings.qosReserved["memory"] ?? "0", 10),
+    allocatableMemory: () => quantityValue(parseQuantity(node.allocatable()["memory"] ?? "0")),
     clock,
     log,
   });
@@ -204,10 +209,12 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       mirror?.wake();
     },
     onReady: () => {
-      for (const observed of view.pods()) all.seen(observed, true);
+      for (const observed of view.pods()) all.seen(observed, mayEnd());
     },
   });
-  const view = runtimeView({ runtime, clock, log, dialect, onChange: (observed) => all.seen(observed, wanted.ready()) });
+  /** Whether a pod that nobody asked for is to be ended. One that only starts pods leaves the others alone. */
+  const mayEnd = (): boolean => wanted.ready() && !settings.runonce;
+  const view = runtimeView({ runtime, clock, log, dialect, onChange: (observed) => all.seen(observed, mayEnd()) });
   const backOffOptions = { clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 };
   const context: SyncContext = {
     dialect,
@@ -292,6 +299,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     });
     running.push(mirror.follow(signal));
     await node.registered;
+    running.push(csiNode({ client, clock, log, nodeName, nodeUid: node.uid() ?? "" }, signal));
     await services?.synced;
     running.push(apiSource({ client, clock, log, nodeName, wanted, onMirror: (pod, gone) => mirror!.seen(pod, gone) }, signal).stopped);
   }
@@ -321,9 +329,9 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       ),
     );
   }
-  if (!client && wanted.ready()) for (const observed of view.pods()) all.seen(observed, true);
+  if (!client && wanted.ready()) for (const observed of view.pods()) all.seen(observed, mayEnd());
   running.push(podRange({ runtime, clock, log, range: () => (client ? node.node().spec.podCIDR : settings.podCidr) ?? "" }, signal));
-  running.push(housekeeping({ clock, log, files, volumes, cgroups, ready: () => wanted.ready(), isKnown: (uid) => all.has(uid) || view.get(uid) !== undefined }, signal));
+  running.push(housekeeping({ clock, log, files, volumes, cgroups, ready: mayEnd, isKnown: (uid) => all.has(uid) || view.get(uid) !== undefined }, signal));
   const lease = client && nodeLease({ client, clock, log, nodeName, seconds: settings.nodeLeaseDurationSeconds, nodeUid: () => node.uid() });
 
   const figures = stats({
@@ -345,6 +353,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     ),
   );
   running.push(storageLimits({ clock, log, registry: all.registry, evictor: all, events, stats: figures, limited: (pod) => volumes.limited(pod) }, signal));
+  agentMetrics({ metrics, dialect, nodeName, version: options.version, registry: all.registry });
   const servers = await serve(settings, {
     dialect,
     clock,
@@ -398,23 +407,6 @@ async function placeOthers(settings: NodeagentSettings, tree: CgroupTree): Promi
     await tree.join(settings.nodeagentCgroups, process.pid);
   }
 }
-
-/** Tells the runtime the addresses of this node's pods, when they become known and when they change. */
-async function podRange({ runtime, clock, log, range }: { runtime: ContainerRuntime; clock: Clock; log: Log; range: () => string }, signal: AbortSignal): Promise<void> {
-  for (let told = ""; !signal.aborted;) {
-    const wanted = range();
-    if (wanted !== told) {
-      try {
-        await runtime.updateRuntimeConfig({ networkConfig: { podCidr: wanted } }, signal);
-        told = wanted;
-      } catch (error) {
-        log.warn("the runtime was not told the addresses of pods", { error: (error as Error).message });
-      }
-    }
-    await clock.sleep(podRangeMilliseconds, signal).catch(() => undefined);
-  }
-}
-const podRangeMilliseconds = 10_000;
 
 function runtimeFrom(settings: NodeagentSettings): ContainerRuntime {
   const endpoint = (text: string): string => (text.startsWith("/") ? `unix://${text}` : text);

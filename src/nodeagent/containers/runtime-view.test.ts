@@ -1,0 +1,111 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { silentLog, virtualClock } from "#base";
+import { fakeRuntime } from "#cri";
+import { dialects } from "#dialect";
+import { markNames } from "./marks.ts";
+import type { ObservedPod } from "./observed.ts";
+import { runtimeView } from "./runtime-view.ts";
+
+const names = markNames(dialects.orch);
+const labelsOf = (uid: string) => ({ [names.podUid]: uid, [names.podName]: `name-${uid}`, [names.podNamespace]: "n" });
+
+function setUp(events = false) {
+  const clock = virtualClock(1_000_000);
+  const runtime = fakeRuntime({ clock, images: ["busybox:1"], events });
+  const told: ObservedPod[] = [];
+  const view = runtimeView({ runtime, clock, log: silentLog, dialect: dialects.orch, onChange: (observed) => void told.push(observed), lastWords: async () => "bye" });
+  const run = async (uid: string, labels: Record<string, string> = labelsOf(uid)): Promise<{ sandbox: string; container: string }> => {
+    const config = { metadata: { name: uid, uid, namespace: "n" }, labels, linux: {} };
+    const sandbox = await runtime.runPodSandbox(config);
+    const container = await runtime.createContainer(
+      sandbox,
+      { metadata: { name: "c" }, image: { image: "busybox:1" }, command: ["sleep", "1000"], labels: { ...labels, [names.containerName]: "c" } },
+      config,
+    );
+    await runtime.startContainer(container);
+    return { sandbox, container };
+  };
+  return { clock, runtime, told, view, run };
+}
+const line = ({ uid, sandboxes, containers }: ObservedPod): string =>
+  `${uid} ${sandboxes.map(({ ready }) => (ready ? "up" : "down")).join()} ${containers.map(({ name, state, exitCode }) => `${name}:${state}:${exitCode}`).join()}`;
+const calls = (runtime: { calls: { method: string }[] }, method: string): number => runtime.calls.filter((call) => call.method === method).length;
+
+test("what changed is told once, and looked at closely only then", async () => {
+  const { runtime, told, view, run } = setUp();
+  const { container } = await run("a");
+  await view.relist();
+  await view.relist();
+  assert.deepEqual(told.map(line), ["a up c:running:0"]);
+  assert.equal(calls(runtime, "ContainerStatus"), 1);
+  runtime.end(container, 3);
+  await view.relist();
+  await view.relist();
+  assert.deepEqual(told.map(line), ["a up c:running:0", "a up c:exited:3"]);
+  assert.equal(calls(runtime, "ContainerStatus"), 2);
+  assert.equal(view.get("a")?.containers[0]?.message, "bye");
+});
+
+test("a pod that is gone is told as empty, and forgotten", async () => {
+  const { runtime, told, view, run } = setUp();
+  const { sandbox } = await run("a");
+  await view.relist();
+  await runtime.stopPodSandbox(sandbox);
+  await runtime.removePodSandbox(sandbox);
+  await view.relist();
+  assert.deepEqual(told.map(line), ["a up c:running:0", "a  "]);
+  assert.equal(view.get("a"), undefined);
+});
+
+test("what does not carry our marks is not seen", async () => {
+  const { told, view, run } = setUp();
+  await run("x", { other: "label" });
+  await view.relist();
+  assert.deepEqual(told, []);
+  assert.deepEqual([...view.pods()], []);
+});
+
+test("looking at one pod is fresh, and a list that began before does not undo it", async () => {
+  const { runtime, told, view, run } = setUp();
+  const { container } = await run("a");
+  await view.relist();
+  const open = runtime.faults.hold("ListContainers");
+  const slow = view.relist();
+  runtime.end(container, 1);
+  open();
+  const seen = await view.observe({ uid: "a", name: "name-a", namespace: "n" });
+  await slow;
+  assert.equal(line(seen), "a up c:exited:1");
+  assert.equal(line(view.get("a")!), "a up c:exited:1");
+  assert.ok(told.length >= 1);
+});
+
+test("a runtime that is down is asked again until it answers", async () => {
+  const { clock, runtime, told, view, run } = setUp();
+  await run("a");
+  runtime.faults.setDown(true);
+  const stop = new AbortController();
+  const following = view.follow(stop.signal);
+  await clock.advance(3000);
+  assert.deepEqual(told, []);
+  runtime.faults.setDown(false);
+  for (let i = 0; i < 5; i++) await clock.advance(1000);
+  assert.deepEqual(told.map(line), ["a up c:running:0"]);
+  assert.equal(view.lastRelistAt() > 1_003_000, true);
+  stop.abort();
+  await following;
+});
+
+test("a runtime that tells what happens is heard at once", async () => {
+  const { clock, told, view, run } = setUp(true);
+  const stop = new AbortController();
+  const following = view.follow(stop.signal);
+  await new Promise((resolve) => setImmediate(resolve));
+  await run("a");
+  for (let i = 0; i < 50; i++) await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(told.map(line).at(-1), "a up c:running:0");
+  assert.equal(clock.now(), 1_000_000);
+  stop.abort();
+  await following;
+});

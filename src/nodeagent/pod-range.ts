@@ -1,0 +1,29 @@
+// Tells the runtime the addresses of this node's pods, when they become known and when they change.
+import type { Clock, Log } from "#base";
+import type { ContainerRuntime } from "#cri";
+
+export interface PodRangeOptions {
+  readonly runtime: ContainerRuntime;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Empty until it is known. */
+  readonly range: () => string;
+}
+
+const lookMilliseconds = 10_000;
+
+/** Follows until the signal is aborted. */
+export async function podRange({ runtime, clock, log, range }: PodRangeOptions, signal: AbortSignal): Promise<void> {
+  for (let told = ""; !signal.aborted;) {
+    const wanted = range();
+    if (wanted !== told) {
+      try {
+        await runtime.updateRuntimeConfig({ networkConfig: { podCidr: wanted } }, signal);
+        told = wanted;
+      } catch (error) {
+        log.warn("the runtime was not told the addresses of pods", { error: (error as Error).message });
+      }
+    }
+    await clock.sleep(lookMilliseconds, signal).catch(() => undefined);
+  }
+}

@@ -1,0 +1,122 @@
+import assert from "node:assert/strict";
+import { type Server, createServer } from "node:http";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
+import { test } from "node:test";
+import type { Container, Probe } from "#api";
+import { virtualClock } from "#base";
+import { fakeRuntime } from "#cri";
+import { type Answer, ask, portNumber } from "./ask.ts";
+import { headersOf } from "./http-get.ts";
+import { probing } from "./probing.ts";
+
+const container = { name: "c", ports: [{ name: "web", containerPort: 8080 }] } as unknown as Container;
+const question = (probe: object, podIp = "127.0.0.1"): Promise<Answer> =>
+  ask(probe as Probe, { runtime: fakeRuntime(), container, containerId: "x", podIp, userAgent: "probe/1", signal: new AbortController().signal });
+
+async function onServer(play: (port: number, asked: { url: string; headers: object }[]) => Promise<void>): Promise<void> {
+  const asked: { url: string; headers: object }[] = [];
+  const server: Server = createServer((request, response) => {
+    asked.push({ url: request.url ?? "", headers: request.headers });
+    const code = Number(/code=(\d+)/.exec(request.url ?? "")?.[1] ?? 200);
+    const to = /to=([^&]+)/.exec(request.url ?? "")?.[1];
+    response.writeHead(to ? 302 : code, to ? { location: decodeURIComponent(to) } : {}).end("body");
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    await play((server.address() as AddressInfo).port, asked);
+  } finally {
+    server.close();
+  }
+}
+
+const answers: [path: string, result: string, output: RegExp][] = [
+  ["/ok", "success", /body/],
+  ["/x?code=399", "success", /body/],
+  ["/x?code=404", "failure", /statuscode: 404/],
+  ["/x?code=500", "failure", /statuscode: 500/],
+  ["/x?to=%2Fok", "success", /body/],
+  ["/x?to=http%3A%2F%2Fexample.invalid%2F", "warning", /Probe terminated redirects/],
+];
+for (const [path, result, output] of answers) {
+  test(`an HTTP probe of ${path} is a ${result}`, () =>
+    onServer(async (port, asked) => {
+      const answer = await question({ httpGet: { path, port, httpHeaders: [{ name: "X-A", value: "b" }] } });
+      assert.equal(answer.result, result);
+      assert.match(answer.output, output);
+      assert.deepEqual([asked[0]?.url, (asked[0]?.headers as Record<string, string>)["x-a"], (asked[0]?.headers as Record<string, string>)["user-agent"]], [path, "b", "probe/1"]);
+    }));
+}
+
+test("a closed port is a failure, whatever the kind of probe", async () => {
+  const server = createTcpServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  assert.equal((await question({ tcpSocket: { port } })).result, "success");
+  await new Promise((resolve) => server.close(resolve));
+  for (const probe of [{ tcpSocket: { port } }, { httpGet: { port } }, { grpc: { port } }]) assert.equal((await question(probe)).result, "failure", JSON.stringify(probe));
+});
+
+test("a port may be named by the container", () => {
+  assert.deepEqual([portNumber(80, container), portNumber("81", container), portNumber("web", container)], [80, 81, 8080]);
+  assert.throws(() => portNumber("none", container), /couldn't find port/);
+  assert.throws(() => portNumber(70_000, container), /invalid port/);
+});
+
+test("headers: given ones win, empty ones take ours away", () => {
+  assert.deepEqual(
+    headersOf(
+      [
+        { name: "User-agent", value: "mine" },
+        { name: "Accept", value: "" },
+      ],
+      "ours",
+    ),
+    { "User-agent": "mine", Connection: "close" },
+  );
+});
+
+const runs: [name: string, probe: object, answers: string, verdicts: string][] = [
+  ["good at once", {}, "gg", "good@0"],
+  ["bad after three in a row by default", {}, "bbb", "bad@20"],
+  ["a good answer between starts the count anew", {}, "bbgbbb", "good@20 bad@50"],
+  ["good only after as many as asked", { successThreshold: 2 }, "ggg", "good@10"],
+  ["not before the delay", { initialDelaySeconds: 7 }, "g", "good@7"],
+  ["bad at the first where asked", { failureThreshold: 1, periodSeconds: 1 }, "gb", "good@0 bad@1"],
+  ["what could not be asked does not count", { failureThreshold: 2 }, "beb", "bad@20"],
+];
+for (const [name, probe, given, expected] of runs) {
+  test(`a verdict is ${name}`, async () => {
+    const clock = virtualClock();
+    const left = [...given];
+    const verdicts: string[] = [];
+    const stop = probing({
+      clock,
+      probe: probe as Probe,
+      startedAt: 0,
+      ask: () => {
+        const next = left[0];
+        if (next === undefined) return undefined;
+        if (next === "e") {
+          errors++;
+          if (errors % 3 === 0) left.shift();
+          return Promise.reject(new Error("no"));
+        }
+        left.shift();
+        return Promise.resolve({ result: next === "g" ? "success" : "failure", output: "" } as Answer);
+      },
+      onTrouble: () => undefined,
+      onVerdict: (good) => {
+        const text = `${good ? "good" : "bad"}@${clock.now() / 1000}`;
+        if (verdicts.at(-1)?.split("@")[0] !== text.split("@")[0]) verdicts.push(text);
+        return true;
+      },
+    });
+    let errors = 0;
+    for (let i = 0; i < 70; i++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      await clock.advance(1000);
+    }
+    stop();
+    assert.equal(verdicts.join(" "), expected);
+  });
+}
