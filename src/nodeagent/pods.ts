@@ -7,7 +7,7 @@ import { restoredPod } from "./containers/restored-pod.ts";
 import { logFolderOf } from "./plan/sandbox-config.ts";
 import { isDeleted, isFinished, isStatic, keyOf, nameOf, namespaceOf, referenceTo, uidOf } from "./pod.ts";
 import { registryOf } from "./registry.ts";
-import type { PodAdmission, PodEvictor, PodRegistry } from "./seams.ts";
+import { LeftBehind, type PodAdmission, type PodEvictor, type PodRegistry } from "./seams.ts";
 import { computeStatus, publishable, terminatedStatus } from "./status/compute.ts";
 import type { StatusWriter } from "./status/writer.ts";
 import { type PodMemory, type SyncContext, freshMemory } from "./sync/context.ts";
@@ -142,14 +142,19 @@ export function pods(options: PodsOptions): Pods {
       entry.status = terminatedStatus(pod, entry.status ?? look(entry, pod, view.get(uid) ?? nothingObserved(named(pod)), { over: true, ...endedBy(why) }), isOwnStatic(pod));
     }
     publish(entry, pod, entry.status!, false);
-    await context.volumes.release(uid);
+    // Foreign files are no reason to keep a pod; housekeeping looks after the folder.
+    const leave = (error: unknown): void => {
+      if (!(error instanceof LeftBehind)) throw error;
+      log.warn("something is left in the folder of a pod that the agent did not put there", { pod: keyOf(pod), uid, error: error.message });
+    };
+    await context.volumes.release(uid).catch(leave);
     if (gone && !entry.cleared) {
       await removePod(context, await view.observe(named(pod), signal), signal);
       await view.observe(named(pod), signal);
     }
     await context.cgroups.release(uid);
     if (gone && !entry.cleared) {
-      await context.files.remove(uid);
+      await context.files.remove(uid).catch(leave);
       await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
       context.objects.forget(uid);
       context.restarts.forget(`${uid}/`);

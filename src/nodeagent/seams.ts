@@ -24,6 +24,11 @@ export class VolumeTrouble extends Error {
   override readonly name = "VolumeTrouble";
 }
 
+/** Nothing of the pod is mounted any more, but something lies in its folder that the agent did not put there, and stays. */
+export class LeftBehind extends Error {
+  override readonly name = "LeftBehind";
+}
+
 /** The volumes of pods. */
 export interface PodVolumes {
   /** Sets up what the pod's containers mount; safe to call again. Rejects with VolumeTrouble while something is missing. */
@@ -32,7 +37,8 @@ export interface PodVolumes {
   subPath(pod: Pod, volume: MountedVolume, at: SubPath, signal: AbortSignal): Promise<string>;
   /** Brings config maps, secrets, downward values and tokens of a running pod up to date. */
   refresh(pod: Pod): Promise<void>;
-  /** Unmounts and removes the pod's volumes and sub paths. The rest of the pod's folder is removed by the caller. Safe to call again. */
+  /** Unmounts and removes the pod's volumes and sub paths. The rest of the pod's folder is removed by the caller. Safe to call again.
+   * Rejects with LeftBehind when all is unmounted and what others put there is left. */
   release(podUid: string): Promise<void>;
 }
 

@@ -53,7 +53,11 @@ export async function findCgroups(mountsText?: string): Promise<CgroupMounts> {
       if (name !== undefined && !controllers.has(name)) controllers.set(name, path);
     }
   }
-  if (controllers.has("memory") || controllers.has("cpu") || (controllers.size > 1 && !unified)) return { version: 1, controllers };
+  if (controllers.has("memory") || controllers.has("cpu") || (controllers.size > 1 && !unified)) {
+    // Beside the first version the second has no controllers, but runtimes make groups there all the same.
+    if (unified !== undefined) controllers.set("unified", unified);
+    return { version: 1, controllers };
+  }
   if (unified === undefined) return { version: 0 };
   const available = (await readFile(join(unified, "cgroup.controllers"), "utf8").catch(() => "")).trim();
   return { version: 2, path: unified, controllers: new Set(available === "" ? [] : available.split(" ")) };

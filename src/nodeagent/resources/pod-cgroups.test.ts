@@ -62,6 +62,7 @@ test("mounts tell the version", async () => {
     ["cpuacct", "/c/cpu,cpuacct"],
     ["memory", "/c/memory"],
     ["name=systemd", "/c/systemd"],
+    ["unified", "/c/unified"],
   ]);
   assert.equal((await findCgroups("cgroup2 /nowhere cgroup2 rw 0 0\n")).version, 2);
   assert.equal((await findCgroups("tmpfs /tmp tmpfs rw 0 0\n")).version, 0);

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { chmod, mkdir, readFile, readdir, rm, rmdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { LeftBehind } from "../seams.ts";
 
 export interface PodFiles {
   readonly podsFolder: string;
@@ -55,7 +56,9 @@ export function podFiles(rootFolder: string): PodFiles {
       const mounted = (await readFile("/proc/self/mountinfo", "utf8").catch(() => "")).split("\n").find((line) => (line.split(" ")[4] ?? "").startsWith(`${folder}/`));
       if (mounted !== undefined) throw new Error(`${mounted.split(" ")[4]} is still mounted`);
       for (const name of ["containers", "plugins", "etc-hosts"]) await rm(join(folder, name), { recursive: true, force: true });
-      await removeEmpty(folder);
+      await removeEmpty(folder).catch((error: unknown) => {
+        throw new LeftBehind((error as Error).message, { cause: error });
+      });
     },
     podUids: () => readdir(podsFolder).catch(() => []),
     prepareLogs: async (folder) => void (await mkdir(folder, { recursive: true, mode: 0o755 })),

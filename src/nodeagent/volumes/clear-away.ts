@@ -1,12 +1,13 @@
 // Takes a pod's volumes away: first unmounts, then removes only what the agent itself made, and never through a mount.
 import { lstat, readdir, rmdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { LeftBehind } from "../seams.ts";
 import type { Mounter } from "./mounter.ts";
 
 /** Kinds of volumes whose files are ours or the pod's alone. Of all others only the empty mount point is removed. */
 export const ownedKinds = ["empty-dir", "configmap", "secret", "projected", "downward-api"] as const;
 
-/** Clears `volumes` and `volume-subpaths` in the pod's folder. Throws while something cannot be unmounted. */
+/** Clears `volumes` and `volume-subpaths` in the pod's folder. Throws while something cannot be unmounted, and LeftBehind when only foreign files are left. */
 export async function clearAway(mounter: Mounter, podFolder: string): Promise<void> {
   const volumes = join(podFolder, "volumes");
   const subPaths = join(podFolder, "volume-subpaths");
@@ -16,16 +17,19 @@ export async function clearAway(mounter: Mounter, podFolder: string): Promise<vo
     const left = await mounter.below(folder);
     if (left.length > 0) throw new Error(`${left[0]} is still mounted`);
   }
-  await removeEmpty(subPaths);
+  // One that cannot go does not keep the others.
+  let left: Error | undefined;
+  const attempt = (removed: Promise<void>): Promise<void> => removed.catch((error: unknown) => void (left ??= error as Error));
+  await attempt(removeEmpty(subPaths));
   for (const kind of await namesIn(volumes)) {
     const isOwned = ownedKinds.some((owned) => kind.endsWith(`~${owned}`));
     for (const name of await namesIn(join(volumes, kind))) {
       const folder = join(volumes, kind, name);
-      if (isOwned) await removeOnDevice(folder, (await lstat(folder)).dev);
-      else await rmdir(folder);
+      await attempt(isOwned ? lstat(folder).then(({ dev }) => removeOnDevice(folder, dev)) : rmdir(folder));
     }
-    await rmdir(join(volumes, kind));
+    await attempt(rmdir(join(volumes, kind)));
   }
+  if (left) throw new LeftBehind(left.message, { cause: left });
 }
 
 const namesIn = async (folder: string): Promise<string[]> => await readdir(folder).catch(() => []);
