@@ -1,0 +1,216 @@
+// What goes wrong on a node: the agent, the runtime and the API server die or go away, the disk is full, everything comes at once.
+// Nothing may be lost, leaked or flipped.
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
+import type { Pod } from "#api";
+import { kinds } from "#client";
+import { grpcRuntime } from "#cri";
+import { type Cluster, needsCluster, type PodHome, podHome, startCluster } from "#kit";
+
+const run = promisify(execFile);
+const outageSeconds = Number(process.env["ORCH_E2E_OUTAGE_SECONDS"] ?? "8");
+const forever = "trap 'exit 0' TERM; while :; do sleep 1; done";
+const isReady = (pod: Pod): boolean => pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true;
+const idOf = (pod: Pod): string | undefined => pod.status?.containerStatuses?.[0]?.containerID;
+
+describe("trouble on a node", needsCluster(), () => {
+  let cluster: Cluster;
+  let home: PodHome;
+  let disk: string;
+  let steady: string[] = [];
+  let containers: (string | undefined)[] = [];
+  before(async () => {
+    disk = await mkdtemp(join(tmpdir(), "orch-disk-"));
+    await run("mount", ["-t", "tmpfs", "-o", "size=24m", "orch-test", disk]);
+    cluster = await startCluster({
+      dialect: "kubernetes",
+      agentRoot: disk,
+      agentConfig: { evictionHard: { "memory.available": "0%", "nodefs.available": "0%", "nodefs.inodesFree": "0%", "imagefs.available": "0%" } },
+    });
+    home = await podHome(cluster);
+    steady = await Promise.all(Array.from({ length: 30 }, () => home.script(forever, {}, { restartPolicy: "Always" })));
+    containers = (await Promise.all(steady.map((name) => home.ready(name)))).map(idOf);
+  });
+  after(async () => {
+    home?.stop();
+    await cluster?.stop();
+    await run("umount", ["-l", disk]).catch(() => undefined);
+    await rm(disk, { recursive: true, force: true });
+  });
+
+  const sandboxes = async (): Promise<string[]> => {
+    const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 10_000 });
+    try {
+      return (await runtime.listPodSandboxes()).map(({ metadata }) => metadata?.uid ?? "");
+    } finally {
+      runtime.close();
+    }
+  };
+  /** The thirty pods were ready all the time since `from`, in the containers they had. */
+  const assertSteady = (from: ReadonlyMap<string, number>): void => {
+    for (const [at, name] of steady.entries()) {
+      const seen = home.history(name).slice(from.get(name));
+      assert.ok(seen.every(isReady), `${name} was not ready for a while`);
+      assert.equal(idOf(home.get(name)!), containers[at], `${name} has another container`);
+      assert.equal(home.get(name)?.status?.containerStatuses?.[0]?.restartCount, 0);
+    }
+  };
+  const marked = (): Map<string, number> => new Map(steady.map((name) => [name, home.history(name).length]));
+  const make = (): Promise<string> => home.script(forever);
+
+  test("the agent is killed under thirty pods and comes back: none restarts, none flips, and what came meanwhile is done", async () => {
+    const from = marked();
+    const leaving = await make();
+    await home.ready(leaving);
+    await cluster.agent.kill9();
+    const coming = await make();
+    await cluster.client.of(kinds.pods).delete(leaving, { namespace: home.namespace });
+    await cluster.agent.start();
+    await Promise.all([home.ready(coming), home.gone(leaving)]);
+    // Every pod has been looked at once more by now.
+    await sleep(2000);
+    assertSteady(from);
+    assert.equal((await sandboxes()).length, 31);
+    await home.remove(coming);
+  });
+
+  test("the agent is restarted in good order: none restarts, none flips", async () => {
+    const from = marked();
+    await cluster.agent.restart();
+    const next = await make();
+    await home.ready(next);
+    assertSteady(from);
+    await home.remove(next);
+  });
+
+  test("a pod whose object went while the agent was dead is ended", async () => {
+    const orphan = await make();
+    const { metadata } = await home.ready(orphan);
+    await cluster.agent.kill9();
+    await cluster.client.of(kinds.pods).delete(orphan, { namespace: home.namespace, graceSeconds: 0 });
+    await cluster.agent.start();
+    for (const until = Date.now() + 20_000; (await sandboxes()).includes(metadata.uid ?? ""); await sleep(100)) assert.ok(Date.now() < until, "it still runs");
+  });
+
+  test("containerd is killed and comes back: containers go on, the node says so, and work goes on", async () => {
+    const from = marked();
+    await cluster.containerd.kill();
+    const waiting = await make();
+    await sleep(3000);
+    await cluster.containerd.start();
+    await home.ready(waiting);
+    await home.remove(waiting);
+    assertSteady(from);
+    for (const until = Date.now() + 40_000; ; await sleep(200)) {
+      const node = await cluster.client.of(kinds.nodes).get(cluster.nodeName);
+      if (node.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True")) break;
+      assert.ok(Date.now() < until, "the node is not ready again");
+    }
+  });
+
+  test("containers of others on the same runtime are left alone", async () => {
+    const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 10_000 });
+    try {
+      const foreign = {
+        metadata: { name: "foreign", uid: "foreign-uid", namespace: "elsewhere", attempt: 0 },
+        hostname: "",
+        logDirectory: "",
+        portMappings: [],
+        labels: {},
+        annotations: {},
+      };
+      const id = await runtime.runPodSandbox(foreign as never, "");
+      await cluster.agent.restart();
+      await home.remove(await make().then(async (name) => (await home.ready(name)).metadata.name ?? ""));
+      const left = (await runtime.listPodSandboxes()).find((sandbox) => sandbox.id === id);
+      assert.equal(left?.state, 0);
+      await runtime.stopPodSandbox(id);
+      await runtime.removePodSandbox(id);
+    } finally {
+      runtime.close();
+    }
+  });
+
+  test(`the API server is gone for ${outageSeconds} s: pods go on, restarts go on, and all is told afterwards`, async () => {
+    const from = marked();
+    const busy = await home.script(`until [ -e /tmp/stop ]; do sleep 0.2; done; exit 3`, {}, { restartPolicy: "Always" });
+    const first = idOf(await home.ready(busy));
+    await cluster.apiserver.kill9();
+    const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 10_000 });
+    await runtime.execSync((first ?? "").replace("containerd://", ""), ["touch", "/tmp/stop"], 5);
+    runtime.close();
+    await sleep(outageSeconds * 1000);
+    await cluster.apiserver.restart();
+    const later = await home.until(busy, "is told to have restarted", (seen) => seen.status?.containerStatuses?.[0]?.restartCount === 1);
+    assert.equal(later.status?.containerStatuses?.[0]?.lastState.terminated?.exitCode, 3);
+    const next = await make();
+    await home.ready(next);
+    await Promise.all([home.remove(next), home.remove(busy)]);
+    assertSteady(from);
+  });
+
+  test("the disk of the agent is full: running pods do not notice, new ones wait with an event and start when there is room", async () => {
+    const from = marked();
+    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "big" }, data: { file: "x".repeat(400_000) } } as never, { namespace: home.namespace });
+    await run("dd", ["if=/dev/zero", `of=${join(disk, "filler")}`, "bs=64k"]).catch(() => undefined);
+    const blocked = await home.script(forever, { volumeMounts: [{ name: "v", mountPath: "/v" }] }, { volumes: [{ name: "v", configMap: { name: "big" } }] });
+    await home.events(blocked, "FailedMount");
+    await rm(join(disk, "filler"));
+    await home.ready(blocked);
+    assert.equal(await home.exec(blocked, "sh", "-c", "wc -c < /v/file"), "400000\n");
+    await home.remove(blocked);
+    assertSteady(from);
+  });
+
+  test("fifty pods made and deleted at once leave nothing behind", async () => {
+    const from = marked();
+    const spec = { volumes: [{ name: "m", emptyDir: { medium: "Memory" } }], automountServiceAccountToken: true };
+    const mount = { volumeMounts: [{ name: "m", mountPath: "/m" }] };
+    const names = await Promise.all(Array.from({ length: 50 }, () => home.script(forever, mount, spec)));
+    // Some are deleted before they run, some after.
+    const early = names.slice(0, 15);
+    const gone = early.map((name) => home.remove(name));
+    const ready = await Promise.all(names.slice(15).map((name) => home.ready(name)));
+    assert.equal(new Set(ready.map(({ status }) => status?.podIP)).size, 35, "an address was given twice");
+    await Promise.all([...gone, ...names.slice(15).map((name) => home.remove(name))]);
+    const uids = new Set(names.map((name) => home.get(name)?.metadata.uid ?? ""));
+    const left = async (): Promise<string[]> => [
+      ...(await sandboxes()).filter((uid) => uids.has(uid)),
+      ...(await readdir(join(disk, "pods"))).filter((uid) => uids.has(uid)),
+      ...(await readFile("/proc/self/mountinfo", "utf8")).split("\n").filter((line) => [...uids].some((uid) => line.includes(uid))),
+      ...(await readdir("/var/log/pods")).filter((folder) => uids.has(folder.split("_")[2] ?? "")),
+      ...(await groups(cluster.containerd.cgroupRoot)).filter((path) => [...uids].some((uid) => path.includes(uid))),
+    ];
+    for (const until = Date.now() + 15_000; (await left()).length > 0; await sleep(200)) assert.ok(Date.now() < until, `left behind: ${(await left()).slice(0, 5).join(", ")}`);
+    assertSteady(from);
+  });
+
+  test("a pod's own failures do not spread: a folder in its way, a broken sandbox, a killed process", async () => {
+    const broken = await home.script(forever, {}, { restartPolicy: "Always" });
+    const { metadata } = await home.ready(broken);
+    const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 10_000 });
+    const [sandbox] = (await runtime.listPodSandboxes()).filter(({ metadata: of }) => of?.uid === metadata.uid);
+    await runtime.stopPodSandbox(sandbox?.id ?? "");
+    runtime.close();
+    const again = await home.until(broken, "runs in a new sandbox", (seen) => isReady(seen) && seen.status?.containerStatuses?.[0]?.restartCount === 1);
+    assert.ok(again);
+    await home.events(broken, "SandboxChanged");
+    const folder = join(disk, "pods", metadata.uid ?? "", "volumes", "stray");
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, "file"), "");
+    await home.remove(broken);
+  });
+});
+
+/** Control groups below one, in all trees. */
+async function groups(root: string): Promise<string[]> {
+  const trees = await readdir("/sys/fs/cgroup");
+  const found = await Promise.all(trees.map((tree) => readdir(join("/sys/fs/cgroup", tree, root), { recursive: true, withFileTypes: true }).catch(() => [])));
+  return found.flat().flatMap((entry) => (entry.isDirectory() ? [join(entry.parentPath, entry.name)] : []));
+}
