@@ -64,7 +64,8 @@ function handlerFor(call: ApiCall, endpoint: Endpoint): Endpointed {
       if (!scaler) throw notAllowed(method);
       return scaler;
     }
-    const part = strategy.subresources?.[target.subresource];
+    const { subresources } = strategy;
+    const part = subresources && Object.hasOwn(subresources, target.subresource) ? subresources[target.subresource] : undefined;
     if (!part || target.rest) throw notServed();
     const allowed = part.verbs ?? ["get", "update", "patch"];
     if (method === "HEAD" || !allowed.includes(target.verb as "get")) throw notAllowed(method);

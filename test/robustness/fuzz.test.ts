@@ -47,6 +47,59 @@ test(`${cases} odd requests: no crash, no 500, and what is refused changes nothi
   assert.ok((statuses.get(200) ?? 0) > cases / 50 && (statuses.get(201) ?? 0) > cases / 200, "hardly any request got through: the fuzz only scratches the surface");
 });
 
+const json = { "content-type": "application/json" };
+const found: [what: string, request: FuzzRequest, status: number][] = [
+  ["a delete whose answer nobody takes", { method: "DELETE", path: "/api/v1/namespaces/default/serviceaccounts/a", headers: { accept: "text/plain" } }, 406],
+  ["a part called __proto__", { method: "PUT", path: "/api/v1/namespaces/default/resourcequotas/b/__proto__", headers: json, body: '{"metadata":{"name":"b"}}' }, 404],
+  ["a secret without a value", { method: "POST", path: "/api/v1/namespaces/default/secrets", headers: json, body: '{"metadata":{"name":"c"},"data":{"a":null}}' }, 201],
+  [
+    "a resource called __proto__",
+    {
+      method: "POST",
+      path: "/api/v1/namespaces/default/pods",
+      headers: json,
+      body: '{"metadata":{"name":"c"},"spec":{"serviceAccountName":"a","containers":[{"name":"c","image":"i","resources":{"requests":{"__proto__":"18m"}}}]}}',
+    },
+    422,
+  ],
+  [
+    "an embedded object that is not JSON",
+    {
+      method: "PUT",
+      path: "/apis/apps/v1/namespaces/default/controllerrevisions/a",
+      headers: { "content-type": "application/vnd.orch.protobuf" },
+      body: Buffer.from("azhzAAodCgdhcHBzL3YxEhJDb250cm9sbGVyUmV2aXNpb24SKAoZCgFhEgAaACIAKgAyADgAQgBaBgoBYRIBYhIJCgd7ImEiOTF9GAEaACIA", "base64"),
+    },
+    400,
+  ],
+  [
+    "a large integer in a value that is refused",
+    {
+      method: "PATCH",
+      path: "/apis/batch/v1/namespaces/default/jobs/b",
+      headers: { "content-type": "application/merge-patch+json" },
+      body: '{"spec":{"template":{"metadata":{"generation":6979268064707918001}}}}',
+    },
+    422,
+  ],
+];
+test("requests that once failed are answered, and what is refused changes nothing", async (t) => {
+  const surprises: string[] = [];
+  const log: Log = { ...silentLog, error: (message, fields) => void surprises.push(`${message} ${String(fields?.["error"] ?? "")}`) };
+  await using server = await startServer({ store: "memory", log });
+  await prepare(server);
+  for (const [what, request, status] of found) {
+    await t.test(what, async () => {
+      const before = await server.kit.revision();
+      const answer = await server.inject(request);
+      const text = await answer.text();
+      assert.deepEqual(surprises.splice(0), []);
+      assert.equal(answer.status, status, text);
+      if (status >= 400) assert.equal(await server.kit.revision(), before);
+    });
+  }
+});
+
 const shown = ({ body, ...rest }: FuzzRequest): string =>
   `${JSON.stringify(rest)} ${typeof body === "string" ? body.slice(0, 2000) : body ? `base64 ${Buffer.from(body).toString("base64")}` : ""}`;
 

@@ -55,7 +55,15 @@ export function decodeObject(bytes: Uint8Array, media: Media, schema: Message, e
 function fromProtobuf(bytes: Uint8Array, schema: Message, dialect: Dialect): DecodedBody {
   const { apiVersion, kind, raw } = decodeEnvelope(bytes, dialect.wire.protobufMagic);
   const value = protobufCodec(schema).decode(raw) as unknown as ApiObject;
+  refuseBytes(value);
   return { value: { ...value, apiVersion, kind }, unknown: [], duplicate: [] };
+}
+
+/** Objects embedded in others must be JSON: as bytes of another form they could be shown to nobody. */
+function refuseBytes(value: unknown): void {
+  if (typeof value !== "object" || value === null) return;
+  if (value instanceof Uint8Array) throw new Error("an embedded object is not JSON");
+  for (const inner of Object.values(value)) refuseBytes(inner);
 }
 
 /** Applies what the client chose for fields it should not have sent: silence, a warning, or refusal. */

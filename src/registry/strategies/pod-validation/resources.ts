@@ -56,7 +56,7 @@ export function resourceErrors(
   for (const [name, text] of Object.entries(limits)) errors.push(...containerAmountErrors(name, text, rules, `${path}.limits[${name}]`));
   for (const [name, text] of Object.entries(requests)) {
     errors.push(...containerAmountErrors(name, text, rules, `${path}.requests[${name}]`));
-    const limit = limits[name];
+    const limit = Object.hasOwn(limits, name) ? limits[name] : undefined;
     const exact = !mayOvercommit(name, rules.dialect);
     if (limit === undefined) {
       if (exact) errors.push(required(`${path}.limits`, "Limit must be set for non overcommitable resources"));
