@@ -1,0 +1,104 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { PodStatus } from "#api";
+import { ApiError, silentLog, virtualClock } from "#base";
+import type { ApiClient } from "#client";
+import { samplePod } from "../pod.fixture.ts";
+import { statusWriter } from "./writer.ts";
+
+const settled = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+function setUp(answer: (patch: { status: PodStatus }) => Promise<void> = async () => undefined) {
+  const clock = virtualClock();
+  const sent: PodStatus[] = [];
+  const deleted: unknown[] = [];
+  const resource = {
+    patch: async (_: string, __: string, patch: { status: PodStatus }) => {
+      sent.push(patch.status);
+      await answer(patch);
+    },
+    delete: async (_: string, parameters: unknown) => void deleted.push(parameters),
+  };
+  const writer = statusWriter({ client: { of: () => resource } as unknown as ApiClient, clock, log: silentLog, signal: new AbortController().signal });
+  return { clock, sent, deleted, writer };
+}
+const pod = samplePod({}, {}, { phase: "Pending" });
+
+test("what the server has already is not sent", async () => {
+  const { sent, writer } = setUp();
+  writer.write(pod, { phase: "Pending" });
+  await settled();
+  assert.deepEqual(sent, []);
+});
+
+test("what changed is sent once, and then only what changed again", async () => {
+  const { sent, writer } = setUp();
+  writer.write(pod, { phase: "Running", reason: "r" });
+  await settled();
+  writer.write(pod, { phase: "Running", reason: "r" });
+  writer.write(pod, { phase: "Running", reason: "s" });
+  await settled();
+  assert.deepEqual(sent, [{ phase: "Running", reason: "r" }, { reason: "s" }]);
+});
+
+test("while one is under way, only the newest of the others is sent", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let first = true;
+  const { sent, writer } = setUp(() => {
+    const wait = first ? promise : Promise.resolve();
+    first = false;
+    return wait;
+  });
+  for (const reason of ["a", "b", "c", "d"]) {
+    writer.write(pod, { phase: "Running", reason });
+    await settled();
+  }
+  resolve();
+  await writer.settled("u");
+  assert.deepEqual(sent, [{ phase: "Running", reason: "a" }, { reason: "d" }]);
+});
+
+test("a server that is away is tried again until it answers", async () => {
+  let away = 3;
+  const { clock, sent, writer } = setUp(async () => {
+    if (away-- > 0) throw new Error("connection refused");
+  });
+  writer.write(pod, { phase: "Running" });
+  for (let i = 0; i < 10; i++) {
+    await settled();
+    await clock.advance(1000);
+  }
+  assert.equal(sent.length, 4);
+  assert.equal(writer.published(pod).phase, "Running");
+});
+
+for (const [code, name] of [
+  [404, "a pod that is gone"],
+  [409, "another pod of the same name"],
+  [422, "a status that is refused"],
+] as const) {
+  test(`${name} is not tried again`, async () => {
+    const { clock, sent, writer } = setUp(() => Promise.reject(new ApiError(code, "", "no")));
+    writer.write(pod, { phase: "Running" });
+    for (let i = 0; i < 10; i++) {
+      await settled();
+      await clock.advance(5000);
+    }
+    assert.equal(sent.length, 1);
+    await writer.settled("u");
+  });
+}
+
+test("removal waits for the last word, and names the very pod", async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const { deleted, writer } = setUp(() => promise);
+  writer.write(pod, { phase: "Succeeded" });
+  const removing = writer.remove(pod);
+  await settled();
+  assert.deepEqual(deleted, []);
+  resolve();
+  await removing;
+  assert.deepEqual(deleted, [{ namespace: "n", graceSeconds: 0, uid: "u" }]);
+});
