@@ -93,7 +93,8 @@ export function pods(options: PodsOptions): Pods {
   async function sync(entry: PodEntry, pod: Pod, signal: AbortSignal): Promise<Done> {
     // A static pod that was edited is a new pod of the old name: the old one goes first.
     if (isOwnStatic(pod) && [...entries.values()].some((other) => other !== entry && keyOf(podOf(other)) === keyOf(pod) && !other.cleared)) return { againMilliseconds: 250 };
-    let observed = view.get(uidOf(pod)) ?? nothingObserved(named(pod));
+    // Whoever waited to see whether a restart holds looks anew: it may have ended since.
+    let observed = entry.holdMilliseconds > 0 ? await view.observe(named(pod), signal) : (view.get(uidOf(pod)) ?? nothingObserved(named(pod)));
     let status = look(entry, pod, observed, { over: false });
     const late = deadline(pod, status);
     if (late !== undefined && late <= 0) {
