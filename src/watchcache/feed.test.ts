@@ -54,6 +54,32 @@ test("a long catch-up is cut only between revisions", async () => {
   await close();
 });
 
+test("the same question gets the same array until something changes", async () => {
+  const { source, put, store, close } = await openCached();
+  for (const key of ["n/a", "n/b", "m/c"]) await put(key, { labels: { app: key.slice(2) } });
+  const ask = (query: object = {}) => source.list({ ...everything, ...query });
+  const first = await ask();
+  assert.equal((await ask()).items, first.items);
+  assert.notEqual((await ask({ below: "n/" })).items, first.items);
+  assert.deepEqual([(await ask({ limit: 1 })).next, (await ask({ limit: 1 })).next, (await ask({ limit: 1, after: "m/c" })).items.length], ["m/c", "m/c", 1]);
+  assert.deepEqual(
+    (await ask({ selector: by("app=a") })).items.map(({ name }) => name),
+    ["a"],
+  );
+  assert.deepEqual(
+    (await ask({ selector: by("app=b") })).items.map(({ name }) => name),
+    ["b"],
+  );
+  await store.write({ key: "/test/elsewhere", value: Buffer.from("x"), expect: "any" });
+  const later = await ask();
+  assert.equal(later.items, first.items);
+  assert.ok(later.revision > first.revision, "the revision goes on all the same");
+  await put("n/d");
+  assert.equal((await ask()).items.length, 4);
+  assert.equal(first.items.length, 3);
+  await close();
+});
+
 /** A store whose watches break when told to. */
 async function brittle() {
   const store = await openMemory();

@@ -23,6 +23,13 @@ export interface CacheFeed {
   revision(): Revision;
 }
 
+interface Answer {
+  readonly items: WeakRef<readonly Held[]>;
+  readonly rest: Pick<Listing, "next" | "remaining">;
+}
+
+const mostAnswers = 64;
+
 /** How much a watcher that catches up is given before it must have taken it. */
 const partFrames = 256;
 const partBytes = 256 * 1024;
@@ -36,6 +43,8 @@ export class ResourceCache implements ObjectSource {
   #history: History;
   /** Everything below a prefix, shared by watchers that start at the same moment. */
   #state: { readonly prefix: string; readonly items: readonly Held[] } | undefined;
+  /** Lists given since the last change, by question. They last as long as somebody else uses them. */
+  readonly #answers = new Map<string, Answer>();
   readonly #indexes = new IndexesOnDemand();
   readonly #watching: Demux;
 
@@ -52,7 +61,7 @@ export class ResourceCache implements ObjectSource {
   reset(items: readonly Held[], revision: Revision): void {
     this.#items = new SortedMap();
     this.#indexes.clear();
-    this.#state = undefined;
+    this.#forgetAnswers();
     this.#history = new History(revision, this.#bounds);
     for (const item of items) this.#items.set(item.key, item);
     this.#watching.end();
@@ -72,7 +81,7 @@ export class ResourceCache implements ObjectSource {
       this.#indexes.replace(previous, item);
       change = new Change(stored.revision, item, previous, false);
     }
-    this.#state = undefined;
+    this.#forgetAnswers();
     this.#history.append(change);
     this.#watching.apply(change);
   }
@@ -120,6 +129,7 @@ export class ResourceCache implements ObjectSource {
     return entry && this.read(entry);
   }
 
+  /** As long as nothing changes, the same question gets the same array, so that what was made of it can be used again. */
   async list(query: ListQuery): Promise<Listing> {
     const { freshness } = query;
     if (freshness.at === "exactly") {
@@ -129,11 +139,27 @@ export class ResourceCache implements ObjectSource {
       return pageOf(later.length === 0 ? this.#items : new Past(this.#items, later), this.prefix, query, freshness.revision);
     }
     const revision = await this.#fresh(freshness);
+    const question = questionOf(query);
+    const known = this.#answers.get(question);
+    const items = known?.items.deref();
+    if (known && items) return { revision, items, ...known.rest };
+    const { items: made, revision: _, ...rest } = this.#listed(query, revision);
+    if (this.#answers.size >= mostAnswers) this.#answers.delete(this.#answers.keys().next().value!);
+    this.#answers.set(question, { items: new WeakRef(made), rest });
+    return { revision, items: made, ...rest };
+  }
+
+  #listed(query: ListQuery, revision: Revision): Listing {
     const found = this.#matching(query);
     if (!found) return pageOf(this.#items, this.prefix, query, revision);
     const last = query.limit === undefined ? undefined : found[query.limit - 1];
     if (!last || this.#items.count(this.prefix + query.below, last.key) === 0) return { revision, items: found };
     return { revision, items: found.slice(0, query.limit), next: last.key.slice(this.prefix.length) };
+  }
+
+  #forgetAnswers(): void {
+    this.#state = undefined;
+    if (this.#answers.size > 0) this.#answers.clear();
   }
 
   async watch(query: WatchQuery, watcher: Watcher): Promise<void> {
@@ -164,7 +190,7 @@ export class ResourceCache implements ObjectSource {
     let bytes = 0;
     for (const [at, item] of items.entries()) {
       part.push(new Frame("ADDED", item));
-      bytes += item.json.length;
+      bytes += item.line.length;
       if (at + 1 < items.length && part.length < partFrames && bytes < partBytes) continue;
       watcher.deliver(part);
       part = [];
@@ -233,12 +259,15 @@ export class ResourceCache implements ObjectSource {
   }
 }
 
+/** The same for lists that must show the same. */
+const questionOf = ({ below, limit, after, selector: { labels, fields } }: ListQuery): string => JSON.stringify([below, limit, after, labels, fields]);
+
 /** Where to cut: changes of one revision stay together, or going on behind it would lose the rest. */
 function partOf(changes: readonly Change[]): number {
   let bytes = 0;
   for (let at = 0; at < changes.length; at++) {
     if ((at >= partFrames || bytes >= partBytes) && changes[at]!.revision !== changes[at - 1]!.revision) return at;
-    bytes += changes[at]!.item.json.length;
+    bytes += changes[at]!.item.line.length;
   }
   return changes.length;
 }

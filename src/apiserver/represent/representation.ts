@@ -71,13 +71,13 @@ function joined(items: readonly Held[]): Buffer {
   const known = kept.get(items);
   if (known) return known;
   let size = 0;
-  for (const item of items) size += item.json.length - item.typeHeaderBytes + 2;
+  for (const item of items) size += item.line.length - item.typeHeaderBytes + 1;
   const out = Buffer.allocUnsafe(size);
   let at = 0;
   let separator = open;
   for (const item of items) {
     at += separator.copy(out, at);
-    at += item.json.copy(out, at, item.typeHeaderBytes);
+    at += item.line.copy(out, at, item.typeHeaderBytes, item.line.length - 1);
     separator = next;
   }
   const bytes = out.subarray(0, at);
