@@ -21,10 +21,11 @@ import { rootPaths } from "./paths.ts";
 import { admissionPlugins } from "./plugins.ts";
 import { type Core, buildCore, buildFront } from "./server.ts";
 import { openIdHandler } from "./service-account-tokens.ts";
-import { type SecurePort, externalAddress, openSecurePort } from "./serving/secure-port.ts";
+import { type SecurePort, externalAddress, openSecurePort, publicAddress } from "./serving/secure-port.ts";
 import { servedApis } from "./serving/served-apis.ts";
 import { servingFor } from "./serving/serving.ts";
 import { freshServices } from "./services/fresh-services.ts";
+import { ownEndpoints } from "./services/own-endpoints.ts";
 import { bootstrapOwnService } from "./services/own-service.ts";
 import { servicePool } from "./services/service-pool.ts";
 import { type ApiserverSettings, settleFlags } from "./settings-of.ts";
@@ -132,9 +133,13 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     serverAddress: () => externalAddress(settings),
     closing: closing.signal,
   });
+  const shared = settings.storeServers.some((server) => /^https?:/.test(server));
   const running = Promise.all([
     background({ core, settings, clock, log, metrics: serving.metrics, signal: closing.signal }),
     keepFlowControl(core, clock, closing.signal),
+    ...(settings.endpointReconcilerType === "none"
+      ? []
+      : [ownEndpoints({ core, clock, address: publicAddress(settings), port: settings.securePort, shared }).keep(closing.signal)]),
   ]);
   let port: SecurePort | undefined;
   let debugSocket: PlainListener | undefined;

@@ -26,4 +26,4 @@ export { systemClasses } from "./strategies/priority-class.ts";
 export { type ServicePool, serviceWith } from "./strategies/service.ts";
 export { mandatoryFlowSchemas } from "./strategies/flow-schema.ts";
 export { mandatoryPriorityLevels } from "./strategies/priority-level.ts";
-export { addressNumber, parseIp } from "./strategies/rules/address.ts";
+export { addressNumber, ordinaryIpErrors, parseIp } from "./strategies/rules/address.ts";

@@ -90,10 +90,11 @@ export class Resource {
   decodeStored(value: Uint8Array): ApiObject {
     const { apiVersion, decode } = storedForm(value, this.dialect);
     const other = apiVersion === this.hubVersion ? undefined : this.endpoints.find((endpoint) => endpoint.apiVersion === apiVersion);
-    const object = decode(other?.schema ?? this.hub);
-    if (other) return other.toHub(object);
+    const decoded = decode(other?.schema ?? this.hub);
+    const object = other ? other.toHub(decoded) : decoded;
     object.kind = this.hub.kind.kind;
     object.apiVersion = this.hubVersion;
+    this.strategy.restore?.(object);
     return object;
   }
 

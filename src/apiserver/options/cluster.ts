@@ -5,7 +5,7 @@ import { atLeast, bool, cidr, duration, featureGates, file, int, knownGates, lis
 
 const aggregation = "no other servers are aggregated";
 
-const ownService = "the server does not make a service for itself";
+const ownService = "the addresses behind the server's own service are kept by leases only";
 
 const tracing = "no traces are sent";
 
@@ -27,7 +27,6 @@ export const clusterSection = (dialect: Dialect) =>
     }),
     option({
       flag: "orch-service-node-port",
-      notYet: ownService,
       type: int,
       default: 0,
       check: (value) => (value < 0 || value > 65535 ? "must be from 0 to 65535" : undefined),
@@ -38,7 +37,7 @@ export const clusterSection = (dialect: Dialect) =>
       type: oneOf("master-count", "lease", "none"),
       default: "lease",
       notYetFor: (type) => (type === "master-count" ? ownService : undefined),
-      doc: "How the addresses behind the API server's own service are kept up: lease, none, or the deprecated master-count. There is no such service yet, so lease does what none does.",
+      doc: "How the addresses behind the API server's own service are kept up: lease, none, or the deprecated master-count. With none the server makes no such service either.",
     }),
     option({
       flag: "lease-reuse-duration-seconds",

@@ -5,22 +5,24 @@ import { ensure, ownRequest } from "../bootstrap.ts";
 import type { Core } from "../server.ts";
 import type { ApiserverSettings } from "../settings-of.ts";
 
-type OwnSettings = Pick<ApiserverSettings, "endpointReconcilerType" | "securePort">;
+type OwnSettings = Pick<ApiserverSettings, "endpointReconcilerType" | "securePort" | "orchServiceNodePort">;
 
 /** Makes the service unless it is there, and points it to the port of today. */
-export async function bootstrapOwnService(core: Core, { endpointReconcilerType, securePort }: OwnSettings, address: string): Promise<void> {
+export async function bootstrapOwnService(core: Core, { endpointReconcilerType, securePort, orchServiceNodePort: nodePort }: OwnSettings, address: string): Promise<void> {
   if (endpointReconcilerType === "none") return;
   const name = core.options.dialect.data.apiService;
   const resource = core.resources.get("/services")!;
   const endpoint = resource.endpoints[0]!;
-  const ports = [{ name: "https", protocol: "TCP", port: 443, targetPort: securePort }];
+  const ports = [{ name: "https", protocol: "TCP", port: 443, targetPort: securePort, ...(nodePort > 0 && { nodePort }) }];
+  const type = nodePort > 0 ? "NodePort" : "ClusterIP";
   const held = await resource.source.get(resource.keyOf("default", name), { at: "latest" });
   if (!held) {
     const metadata = { name, namespace: "default", creationTimestamp: null, labels: { component: "apiserver", provider: core.options.dialect.cli.product } };
-    await ensure(core, endpoint, { metadata, spec: { clusterIP: address, ports, sessionAffinity: "None", type: "ClusterIP" } });
+    await ensure(core, endpoint, { metadata, spec: { clusterIP: address, ports, sessionAffinity: "None", type } });
     return;
   }
   const { spec } = resource.objectOf(held) as unknown as Service;
-  if (spec.ports?.length === 1 && spec.ports[0]!.targetPort === securePort) return;
-  await update(ownRequest(core, endpoint, "default"), name, { transform: (old) => ({ ...old!, spec: { ...(old as unknown as Service).spec, ports } }) as ApiObject });
+  const [first] = spec.ports ?? [];
+  if (spec.ports?.length === 1 && first!.targetPort === securePort && spec.type === type && (first!.nodePort ?? 0) === nodePort) return;
+  await update(ownRequest(core, endpoint, "default"), name, { transform: (old) => ({ ...old!, spec: { ...(old as unknown as Service).spec, type, ports } }) as ApiObject });
 }

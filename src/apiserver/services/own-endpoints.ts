@@ -1,0 +1,105 @@
+// The addresses behind the server's own service. A server with a store of its own is alone; servers that share a store each keep a lease in it,
+// and whoever looks writes down all that are alive.
+import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "#base";
+import { type ApiObject, type Resource, ordinaryIpErrors, parseIp, update } from "#registry";
+import type { Store } from "#store";
+import { ensure, ownRequest } from "../bootstrap.ts";
+import type { Core } from "../server.ts";
+
+export interface OwnEndpointsOptions {
+  readonly core: Core;
+  readonly clock: Clock;
+  /** Where other members of the cluster reach this server. */
+  readonly address: string;
+  readonly port: number;
+  /** Other servers may use the same store. */
+  readonly shared: boolean;
+}
+
+export interface OwnEndpoints {
+  /** Looks after the addresses until the signal, then takes its own away. */
+  keep(signal: AbortSignal): Promise<void>;
+}
+
+const leaseSeconds = 30;
+const everyMilliseconds = 10_000;
+const mostLeavingMilliseconds = 2000;
+
+export function ownEndpoints({ core, clock, address, port, shared }: OwnEndpointsOptions): OwnEndpoints {
+  const { store, storePrefix } = core.options;
+  const leases = `${storePrefix}/masterleases/`;
+  // An address that means something only on this machine cannot be told to others.
+  const tellable = ordinaryIpErrors(address, "").length === 0;
+  const look = async (): Promise<void> => {
+    if (!shared) return await writeDown(core, [address], port);
+    await store.write({ key: leases + address, value: Buffer.from(address), expect: "any", ttlSeconds: leaseSeconds });
+    await writeDown(core, await alive(store, leases), port);
+  };
+  const leave = async (): Promise<void> => {
+    if (!shared) return;
+    await store.write({ key: leases + address, value: null, expect: "any" });
+    await writeDown(core, await alive(store, leases), port);
+  };
+  const tried = async (what: () => Promise<void>): Promise<void> => {
+    try {
+      await what();
+    } catch (error) {
+      core.options.onError("the addresses behind the server's own service could not be written down", { error: (error as Error).message });
+    }
+  };
+  return {
+    keep: async (signal) => {
+      if (!tellable) return;
+      while (!signal.aborted) {
+        await tried(look);
+        await clock.sleep(everyMilliseconds, signal).catch(() => undefined);
+      }
+      // Whoever stops because the store is gone does not wait for it: the lease ends by itself.
+      const { promise: enough, resolve } = Promise.withResolvers<void>();
+      const cancel = clock.after(mostLeavingMilliseconds, resolve);
+      await Promise.race([tried(leave), enough]);
+      cancel();
+    },
+  };
+}
+
+async function alive(store: Store, prefix: string): Promise<string[]> {
+  const { entries } = await store.read({ prefix });
+  return entries.map(({ key }) => key.slice(prefix.length)).toSorted();
+}
+
+/** Addresses as Endpoints and as a slice of them, in the family of the first. */
+async function writeDown(core: Core, addresses: readonly string[], port: number): Promise<void> {
+  const { dialect } = core.options;
+  const { labels } = dialect.names;
+  const ports = [{ name: "https", port, protocol: "TCP" }];
+  const subsets = addresses.length === 0 ? {} : { subsets: [{ addresses: addresses.map((ip) => ({ ip })), ports }] };
+  await put(core, core.resources.get("/endpoints")!, { [labels.skipEndpointMirror]: "true" }, subsets);
+  const family = parseIp(addresses[0] ?? "")?.family ?? 4;
+  const mine = addresses.filter((each) => parseIp(each)?.family === family);
+  await put(core, core.resources.get("discovery/endpointslices")!, { [labels.serviceName]: dialect.data.apiService }, {
+    addressType: `IPv${family}`,
+    endpoints: mine.map((each) => ({ addresses: [each], conditions: { ready: true } })),
+    ports,
+  }); // prettier-ignore
+}
+
+async function put(core: Core, resource: Resource, labels: Readonly<Record<string, string>>, content: Readonly<Record<string, unknown>>): Promise<void> {
+  const name = core.options.dialect.data.apiService;
+  const endpoint = resource.endpoints[0]!;
+  const held = await resource.source.get(resource.keyOf("default", name), { at: "latest" });
+  if (!held) {
+    await ensure(core, endpoint, { metadata: { name, namespace: "default", creationTimestamp: null, labels }, ...structuredClone(content) });
+    return;
+  }
+  const shown = ({ apiVersion: _version, kind: _kind, metadata: _metadata, ...rest }: ApiObject): object => rest;
+  const present = resource.objectOf(held);
+  const labelled = Object.entries(labels).every(([key, value]) => present.metadata.labels?.[key] === value);
+  if (labelled && isDeepStrictEqual(shown(present), content)) return;
+  const transform = (old: ApiObject | undefined): ApiObject => {
+    const { apiVersion, kind, metadata } = old!;
+    return { apiVersion, kind, metadata: { ...metadata, labels: { ...metadata.labels, ...labels } }, ...structuredClone(content) };
+  };
+  await update(ownRequest(core, endpoint, "default"), name, { transform });
+}
