@@ -5,13 +5,19 @@ import { type Dialect, chosenDialect } from "#dialect";
 import { type OptionSet, type OptionsOf, type SettingsOf, answerOperator, bool, dialectOption, directory, helpOption, option, section, settle, terminalWidth } from "#options";
 import { type Places, placesFor } from "./places.ts";
 import { isAlive, readRunning } from "./running.ts";
+import { removeTraces } from "./traces.ts";
 import type { Output } from "./up.ts";
 
 const sections = (dialect: Dialect) =>
   [
     section("Cluster", [
       option({ flag: "data-dir", type: directory, default: "", defaultText: "below the home directory", doc: "Directory of everything the cluster keeps." }),
-      option({ flag: "purge", type: bool, default: false, doc: "Remove all that the cluster kept: objects, credentials, logs." }),
+      option({
+        flag: "purge",
+        type: bool,
+        default: false,
+        doc: "Remove all that the cluster kept: objects, credentials, logs, and the containers, mounts and control groups of its pods.",
+      }),
       dialectOption(dialect),
       helpOption,
     ]),
@@ -42,7 +48,7 @@ export async function downCommand(argv: readonly string[], version: string, outp
   const places = placesFor(choice.dialect, settings.dataDir);
   const ended = await end(places, output);
   if (!ended) return 1;
-  return settings.purge ? purge(places, output) : 0;
+  return settings.purge ? await purge(choice.dialect, places, output) : 0;
 }
 
 async function end(places: Places, { out, err }: Output): Promise<boolean> {
@@ -67,12 +73,14 @@ async function end(places: Places, { out, err }: Output): Promise<boolean> {
 }
 
 /** Removes the parts we made and nothing else; the directory itself goes only when that leaves it empty. */
-function purge(places: Places, { out, err }: Output): number {
+async function purge(dialect: Dialect, places: Places, { out, err }: Output): Promise<number> {
   if (!existsSync(places.root)) return 0;
-  if (!existsSync(places.running)) {
+  const ran = readRunning(places.running);
+  if (!ran) {
     err(`error: ${places.root} is not a directory of orch up; nothing was removed\n`);
     return 1;
   }
+  await removeTraces({ dialect, agentRoot: places.agentRoot, runtimeEndpoint: ran.runtimeEndpoint, tell: (line) => err(`${line}\n`) });
   for (const path of places.all) rmSync(path, { recursive: true, force: true });
   if (readdirSync(places.root).length === 0) rmdirSync(places.root);
   out(`everything that the cluster kept in ${places.root} is removed\n`);

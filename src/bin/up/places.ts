@@ -13,6 +13,9 @@ export interface Places {
   readonly adminConfig: string;
   /** The node agent's. */
   readonly agentConfig: string;
+  /** Settings of the node agent, and where it keeps pods' files. */
+  readonly agentSettings: string;
+  readonly agentRoot: string;
   readonly tokens: string;
   /** Tells that a cluster runs, and marks the directory as ours. */
   readonly running: string;
@@ -24,7 +27,7 @@ export interface Places {
 export function placesFor(dialect: Dialect, given: string, environment: Readonly<Record<string, string | undefined>> = process.env): Places {
   const { XDG_DATA_HOME: data } = environment;
   const root = given !== "" ? resolve(given) : join(data !== undefined && data.startsWith("/") ? join(data, "orch") : join(homedir(), ".orch"), dialect.name);
-  const own = ["store", "pki", "logs", "agent", "admin.conf", "agent.conf", "running.json"];
+  const own = ["store", "pki", "logs", "agent", "admin.conf", "agent.conf", "agent-settings.json", "running.json"];
   return {
     root,
     all: own.map((name) => join(root, name)),
@@ -32,6 +35,8 @@ export function placesFor(dialect: Dialect, given: string, environment: Readonly
     logs: join(root, "logs"),
     adminConfig: join(root, "admin.conf"),
     agentConfig: join(root, "agent.conf"),
+    agentSettings: join(root, "agent-settings.json"),
+    agentRoot: join(root, "agent"),
     tokens: join(root, "pki", "tokens.csv"),
     running: join(root, "running.json"),
   };

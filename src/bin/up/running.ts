@@ -6,14 +6,16 @@ export interface Running {
   readonly pid: number;
   readonly port: number;
   readonly dialect: string;
+  /** The container runtime that its agent used. */
+  readonly runtimeEndpoint: string;
   /** Set while it runs; what is left afterwards remembers the port. */
   readonly up: boolean;
 }
 
 export function readRunning(file: string): Running | undefined {
   try {
-    const { pid, port, dialect, up } = JSON.parse(readFileSync(file, "utf8")) as Partial<Running>;
-    return typeof pid === "number" && typeof port === "number" && typeof dialect === "string" ? { pid, port, dialect, up: up === true } : undefined;
+    const { pid, port, dialect, runtimeEndpoint = "", up } = JSON.parse(readFileSync(file, "utf8")) as Partial<Running>;
+    return typeof pid === "number" && typeof port === "number" && typeof dialect === "string" ? { pid, port, dialect, runtimeEndpoint, up: up === true } : undefined;
   } catch {
     return undefined;
   }

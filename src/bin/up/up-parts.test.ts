@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -14,6 +14,7 @@ import { choosePort } from "./ports.ts";
 import { isAlive, readRunning, writeRunning } from "./running.ts";
 import { type Machine, agentChance, installRuntime } from "./runtime.ts";
 import { firstCommand } from "./status-view.ts";
+import { mountsBelow, podGroups } from "./traces.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "orch-up-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -75,15 +76,16 @@ const running: [name: string, pid: number, up: boolean, alive: boolean][] = [
   ["a process that is gone", 2 ** 22 + 1, true, false],
   ["this very process", process.pid, true, false],
 ];
-for (const [name, pid, up, alive] of running) test(`${name} is not taken for a running one`, () => assert.equal(isAlive({ pid, port: 1, dialect: "orch", up }), alive));
+for (const [name, pid, up, alive] of running)
+  test(`${name} is not taken for a running one`, () => assert.equal(isAlive({ pid, port: 1, dialect: "orch", runtimeEndpoint: "", up }), alive));
 
 test("a note that cannot be read is no note", () => {
   const file = join(folder, "running.json");
   assert.equal(readRunning(file), undefined);
   writeFileSync(file, "{");
   assert.equal(readRunning(file), undefined);
-  writeRunning(file, { pid: 5, port: 6, dialect: "orch", up: true });
-  assert.deepEqual(readRunning(file), { pid: 5, port: 6, dialect: "orch", up: true });
+  writeRunning(file, { pid: 5, port: 6, dialect: "orch", runtimeEndpoint: "unix:///x", up: true });
+  assert.deepEqual(readRunning(file), { pid: 5, port: 6, dialect: "orch", runtimeEndpoint: "unix:///x", up: true });
 });
 
 const machine = (parts: Partial<Machine>): Machine => ({ isRoot: true, platform: "linux", isSocket: () => true, exists: () => true, ...parts });
@@ -101,6 +103,18 @@ for (const [name, parts, remedy] of chances) {
     assert.equal(chance.possible ? undefined : chance.remedy, remedy);
   });
 }
+
+test("mounts below a folder come deepest first, with odd names read right", () => {
+  const table = ["36 35 98:0 / /a rw - ext4", "37 36 0:1 / /a/pods/u/volumes/v rw - tmpfs", "38 36 0:1 / /a/pods/u\\040x rw - tmpfs", "39 36 0:1 / /ab rw - tmpfs"].join("\n");
+  assert.deepEqual(mountsBelow("/a", table), ["/a/pods/u/volumes/v", "/a/pods/u x"]);
+});
+
+test("control groups of pods are found in one hierarchy or in several", () => {
+  const root = join(folder, "groups");
+  for (const path of ["pods.group/podone", "pods.group/burstable/podtwo/inner", "memory/pods.group/podone", "other/podthree"]) mkdirSync(join(root, path), { recursive: true });
+  const found = podGroups(root, "pods.group").map(({ uid, path }) => `${uid} ${path.slice(root.length)}`);
+  assert.deepEqual(found.toSorted(), ["one /memory/pods.group/podone", "one /pods.group/podone", "two /pods.group/burstable/podtwo"]);
+});
 
 test("nothing is installed without root or without apt", () => {
   assert.match(

@@ -2,6 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
+import { writePrivate } from "#authn";
 import { systemClock } from "#base";
 import { type Dialect, chosenDialect } from "#dialect";
 import { answerOperator, settle, terminalWidth } from "#options";
@@ -71,7 +72,7 @@ async function run(dialect: Dialect, settings: UpSettings, passed: readonly stri
   const host = settings.bindAddress === "0.0.0.0" || settings.bindAddress === "::" ? "127.0.0.1" : settings.bindAddress;
   const server = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
   const credentials = credentialsFor({ places, dialect, server, bindAddress: settings.bindAddress, nodeName, now: Date.now() });
-  writeRunning(places.running, { pid: process.pid, port, dialect: dialect.name, up: true });
+  writeRunning(places.running, { pid: process.pid, port, dialect: dialect.name, runtimeEndpoint: settings.runtimeEndpoint, up: true });
   view.say(`starting a cluster in ${places.root}`);
   const cluster = new Cluster(view);
   // Nothing else may keep the process alive while a part waits for its next start.
@@ -88,7 +89,7 @@ async function run(dialect: Dialect, settings: UpSettings, passed: readonly stri
       else if (!chance.possible) view.say(`  node agent   left out: ${chance.why} (${chance.remedy})`);
       else {
         await admitAgent(places.adminConfig, dialect, nodeName);
-        await Promise.race([cluster.start(agentPlan(dialect, settings, places, credentials, programs)).ready.catch(() => undefined), stopped]);
+        await Promise.race([cluster.start(await agentPlan(dialect, settings, places, credentials, programs)).ready.catch(() => undefined), stopped]);
       }
       view.say(`\nThe client config of its administrator is ${places.adminConfig}. Try:\n\n  ${firstCommand(places.adminConfig)}\n\nStop with Ctrl-C; everything is kept.`);
       view.say(`stopping: ${await stopped}`);
@@ -103,7 +104,7 @@ async function run(dialect: Dialect, settings: UpSettings, passed: readonly stri
     return 1;
   } finally {
     clearInterval(alive);
-    writeRunning(places.running, { pid: process.pid, port, dialect: dialect.name, up: false });
+    writeRunning(places.running, { pid: process.pid, port, dialect: dialect.name, runtimeEndpoint: settings.runtimeEndpoint, up: false });
   }
 }
 
@@ -179,7 +180,8 @@ function apiserverPlan(dialect: Dialect, settings: UpSettings, port: number, pla
   };
 }
 
-function agentPlan(dialect: Dialect, settings: UpSettings, places: Places, credentials: Credentials, programs: Programs): ProcessPlan {
+async function agentPlan(dialect: Dialect, settings: UpSettings, places: Places, credentials: Credentials, programs: Programs): Promise<ProcessPlan> {
+  writePrivate(places.agentSettings, `${JSON.stringify(await agentSettings(dialect, settings, credentials), undefined, 2)}\n`);
   return {
     name: "node agent",
     command: programs.command,
@@ -190,11 +192,21 @@ function agentPlan(dialect: Dialect, settings: UpSettings, places: Places, crede
       programs.pathOf("nodeagent"),
       `--dialect=${dialect.name}`,
       `--${dialect.spelling.flag("orchconfig")}=${places.agentConfig}`,
-      `--container-runtime-endpoint=${settings.runtimeEndpoint}`,
-      `--root-dir=${join(places.root, "agent")}`,
-      `--client-ca-file=${credentials.authorityFile}`,
-      `--tls-cert-file=${credentials.agentServingCertificate}`,
-      `--tls-private-key-file=${credentials.agentServingKey}`,
+      `--config=${places.agentSettings}`,
+      `--root-dir=${places.agentRoot}`,
     ],
+  };
+}
+
+/** Nobody is served whom the API server does not know and allow. */
+async function agentSettings(dialect: Dialect, settings: UpSettings, credentials: Credentials): Promise<Record<string, unknown>> {
+  const { nodeagentOptions } = await import("#nodeagent");
+  return {
+    ...nodeagentOptions(dialect).file![0],
+    containerRuntimeEndpoint: settings.runtimeEndpoint,
+    authentication: { anonymous: { enabled: false }, webhook: { enabled: true }, x509: { clientCAFile: credentials.authorityFile } },
+    authorization: { mode: "Webhook" },
+    tlsCertFile: credentials.agentServingCertificate,
+    tlsPrivateKeyFile: credentials.agentServingKey,
   };
 }

@@ -1,0 +1,88 @@
+// What a node agent leaves on a machine besides its files: sandboxes in the runtime, mounts, control groups, logs.
+// Only pods that have a folder below the agent's own root are touched: whatever else runs on the runtime is not ours.
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
+import { grpcRuntime } from "#cri";
+import type { Dialect } from "#dialect";
+
+export interface TraceOptions {
+  readonly dialect: Dialect;
+  /** The agent's root directory. */
+  readonly agentRoot: string;
+  readonly runtimeEndpoint: string;
+  readonly tell: (line: string) => void;
+}
+
+/** Removes them all. What cannot be removed is told, and the rest goes on. */
+export async function removeTraces({ dialect, agentRoot, runtimeEndpoint, tell }: TraceOptions): Promise<void> {
+  const uids = new Set(namesIn(join(agentRoot, "pods")));
+  if (uids.size > 0) await removeSandboxes(uids, runtimeEndpoint, tell);
+  for (const mount of mountsBelow(agentRoot, mountTable())) {
+    const { status, stderr } = spawnSync("umount", ["--lazy", mount], { encoding: "utf8" });
+    if (status !== 0) tell(`${mount} stays mounted: ${stderr.trim()}`);
+  }
+  for (const group of podGroups("/sys/fs/cgroup", dialect.data.podsCgroup)) {
+    if (uids.has(group.uid)) removeGroup(group.path);
+  }
+  for (const name of namesIn("/var/log/pods")) {
+    if (uids.has(name.slice(name.lastIndexOf("_") + 1))) rmSync(join("/var/log/pods", name), { recursive: true, force: true });
+  }
+}
+
+async function removeSandboxes(uids: ReadonlySet<string>, endpoint: string, tell: (line: string) => void): Promise<void> {
+  const runtime = grpcRuntime({ endpoint });
+  try {
+    for (const { id, metadata } of await runtime.listPodSandboxes()) {
+      if (metadata?.uid === undefined || !uids.has(metadata.uid)) continue;
+      await runtime.stopPodSandbox(id);
+      await runtime.removePodSandbox(id);
+    }
+  } catch (error) {
+    tell(`containers may be left: ${(error as Error).message}`);
+  } finally {
+    runtime.close();
+  }
+}
+
+/** Mount points below a folder, the deepest first. */
+export function mountsBelow(folder: string, table: string): string[] {
+  return table
+    .split("\n")
+    .map((line) => (line.split(" ")[4] ?? "").replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8))))
+    .filter((mount) => mount.startsWith(`${folder}/`))
+    .sort((a, b) => b.length - a.length);
+}
+
+function mountTable(): string {
+  return existsSync("/proc/self/mountinfo") ? readFileSync("/proc/self/mountinfo", "utf8") : "";
+}
+
+/** Control groups of pods: directly below the common one or below its classes, in one hierarchy or in several. */
+export function podGroups(root: string, common: string): { readonly uid: string; readonly path: string }[] {
+  return [root, ...namesIn(root).map((name) => join(root, name))].flatMap((hierarchy) => {
+    const top = join(hierarchy, common);
+    return [top, ...namesIn(top).map((name) => join(top, name))].flatMap((parent) =>
+      namesIn(parent).flatMap((name) => (name.startsWith("pod") ? [{ uid: name.slice(3), path: join(parent, name) }] : [])),
+    );
+  });
+}
+
+function removeGroup(path: string): void {
+  for (const name of namesIn(path)) removeGroup(join(path, name));
+  try {
+    rmdirSync(path);
+  } catch {
+    // A file of the group, or a group whose processes are still ending.
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}
