@@ -298,10 +298,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       onMirror: () => all.all().forEach(({ metadata }) => all.wake(metadata.uid ?? "")),
     });
     running.push(mirror.follow(signal));
-    await node.registered;
-    running.push(csiNode({ client, clock, log, nodeName, nodeUid: node.uid() ?? "" }, signal));
-    await services?.synced;
-    running.push(apiSource({ client, clock, log, nodeName, wanted, onMirror: (pod, gone) => mirror!.seen(pod, gone) }, signal).stopped);
+    // Static pods do not wait for the API server: they may be what it runs on.
+    running.push(joinCluster());
   }
   const manifest = {
     dialect,
@@ -395,6 +393,16 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       client?.transport.close();
     },
   };
+
+  /** Once the node is known to the API server, its pods are asked for. */
+  async function joinCluster(): Promise<void> {
+    const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    await Promise.race([node.registered.then(() => services!.synced), stopped]);
+    if (signal.aborted) return;
+    const watching = csiNode({ client: client!, clock, log, nodeName, nodeUid: node.uid() ?? "" }, signal);
+    const pods = apiSource({ client: client!, clock, log, nodeName, wanted, onMirror: (pod, gone) => mirror!.seen(pod, gone) }, signal);
+    await Promise.all([watching, pods.stopped]);
+  }
 }
 
 /** The groups that hold what is not a pod: the agent, the system, and what is reserved for them. */

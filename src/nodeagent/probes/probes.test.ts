@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type Server, createServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { test } from "node:test";
-import type { Container, Probe } from "#api";
+import type { Container } from "#api";
 import { virtualClock } from "#base";
 import { fakeRuntime } from "#cri";
 import { type Answer, ask, portNumber } from "./ask.ts";
@@ -11,10 +11,15 @@ import { probing } from "./probing.ts";
 
 const container = { name: "c", ports: [{ name: "web", containerPort: 8080 }] } as unknown as Container;
 const question = (probe: object, podIp = "127.0.0.1"): Promise<Answer> =>
-  ask(probe as Probe, { runtime: fakeRuntime(), container, containerId: "x", podIp, userAgent: "probe/1", signal: new AbortController().signal });
+  ask(probe, { runtime: fakeRuntime(), container, containerId: "x", podIp, userAgent: "probe/1", signal: new AbortController().signal });
 
-async function onServer(play: (port: number, asked: { url: string; headers: object }[]) => Promise<void>): Promise<void> {
-  const asked: { url: string; headers: object }[] = [];
+interface Asked {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+async function onServer(play: (port: number, asked: Asked[]) => Promise<void>): Promise<void> {
+  const asked: Asked[] = [];
   const server: Server = createServer((request, response) => {
     asked.push({ url: request.url ?? "", headers: request.headers });
     const code = Number(/code=(\d+)/.exec(request.url ?? "")?.[1] ?? 200);
@@ -43,7 +48,7 @@ for (const [path, result, output] of answers) {
       const answer = await question({ httpGet: { path, port, httpHeaders: [{ name: "X-A", value: "b" }] } });
       assert.equal(answer.result, result);
       assert.match(answer.output, output);
-      assert.deepEqual([asked[0]?.url, (asked[0]?.headers as Record<string, string>)["x-a"], (asked[0]?.headers as Record<string, string>)["user-agent"]], [path, "b", "probe/1"]);
+      assert.deepEqual([asked[0]?.url, asked[0]?.headers["x-a"], asked[0]?.headers["user-agent"]], [path, "b", "probe/1"]);
     }));
 }
 
@@ -87,11 +92,11 @@ const runs: [name: string, probe: object, answers: string, verdicts: string][] =
 for (const [name, probe, given, expected] of runs) {
   test(`a verdict is ${name}`, async () => {
     const clock = virtualClock();
-    const left = [...given];
+    const left = given.split("");
     const verdicts: string[] = [];
     const stop = probing({
       clock,
-      probe: probe as Probe,
+      probe,
       startedAt: 0,
       ask: () => {
         const next = left[0];

@@ -18,7 +18,6 @@ const settled = async (): Promise<void> => {
 function setUp(pods: () => readonly Pod[], ready = () => true) {
   const log: string[] = [];
   const stop = new AbortController();
-  let made: Mirrors | undefined;
   let count = 0;
   const held = new Map<string, Pod>();
   const resource = {
@@ -34,10 +33,10 @@ function setUp(pods: () => readonly Pod[], ready = () => true) {
       log.push(`delete ${uid}`);
       const gone = held.get(uid);
       held.delete(uid);
-      if (gone) made!.seen(gone, true);
+      if (gone) made.seen(gone, true);
     },
   };
-  made = mirrors({
+  const made: Mirrors = mirrors({
     client: { dialect, of: () => resource } as unknown as ApiClient,
     clock: virtualClock(),
     log: silentLog,
