@@ -22,14 +22,15 @@ const directly = async (command: string, args: readonly string[]): Promise<void>
 
 /** Needs the rights of root. The second parameter runs the programs, where there is a cheaper way than from this process. */
 export function systemMounter(program = "mount", execute: (command: string, args: readonly string[]) => Promise<void> = directly): Mounter {
-  const call = async (command: string, ...args: readonly string[]): Promise<void> => {
+  const callBy = async (run: typeof execute, command: string, ...args: readonly string[]): Promise<void> => {
     try {
-      await execute(command, args);
+      await run(command, args);
     } catch (error) {
       const { stderr, message } = error as { stderr?: string; message: string };
       throw new Error(`${command} ${args.join(" ")}: ${stderr?.trim() || message}`, { cause: error });
     }
   };
+  const call = (command: string, ...args: readonly string[]): Promise<void> => callBy(execute, command, ...args);
   const mount = async (target: string, ...args: readonly string[]): Promise<void> => {
     await mkdir(target, { recursive: true, mode: 0o750 });
     await call(program, ...args, target);
@@ -38,7 +39,11 @@ export function systemMounter(program = "mount", execute: (command: string, args
     tmpfs: (target, { sizeBytes, mode }) => mount(target, "-t", "tmpfs", "-o", `mode=${mode}${sizeBytes === undefined ? "" : `,size=${sizeBytes}`}`, "tmpfs"),
     hugetlbfs: (target, pageSize) => mount(target, "-t", "hugetlbfs", "-o", `pagesize=${pageSize}`, "nodev"),
     bind: (source, target) => call(program, "--no-canonicalize", "-o", "bind", source, target),
-    network: (type, source, target, options) => mount(target, "-t", type, ...(options.length > 0 ? ["-o", options.join(",")] : []), source),
+    // A server that does not answer must not hold up what is local.
+    network: async (type, source, target, options) => {
+      await mkdir(target, { recursive: true, mode: 0o750 });
+      await callBy(directly, program, "-t", type, ...(options.length > 0 ? ["-o", options.join(",")] : []), source, target);
+    },
     unmount: (target) => call("umount", "--no-canonicalize", target),
     below: async (path) => mountPointsBelow(await readFile("/proc/self/mountinfo", "utf8"), path),
   };
