@@ -17,6 +17,15 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
+/** Ends the shell and the program it waits for: they are a process group of their own. */
+function killGroup(shell: ChildProcessWithoutNullStreams): void {
+  try {
+    process.kill(-shell.pid!, "SIGKILL");
+  } catch {
+    shell.kill("SIGKILL");
+  }
+}
+
 const longestOutput = 64 * 1024;
 const mostWaiting = 10_000;
 
@@ -40,11 +49,11 @@ export function commandShell({ timeLimitMilliseconds = 120_000 }: { readonly tim
   const drop = (why: string): void => {
     const old = shell;
     shell = undefined;
-    old?.kill("SIGKILL");
+    if (old) killGroup(old);
     if (current) end(why);
   };
   const open = (): ChildProcessWithoutNullStreams => {
-    const made = spawn("/bin/sh", [], { env: { ...process.env, LC_ALL: "C" }, stdio: "pipe" });
+    const made = spawn("/bin/sh", [], { env: { ...process.env, LC_ALL: "C" }, stdio: "pipe", detached: true });
     made.stdout.setEncoding("utf8").on("data", (text: string) => {
       said = (said + text).slice(-longestOutput);
       const found = /^#done (\d+) (\d+)$/m.exec(said);
