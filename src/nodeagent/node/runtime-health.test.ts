@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { silentLog, virtualClock } from "#base";
+import type { ContainerRuntime } from "#cri";
+import { runtimeHealth } from "./runtime-health.ts";
+
+type Condition = { type: string; status: boolean; reason: string; message: string };
+const condition = (type: string, status: boolean, reason = "", message = ""): Condition => ({ type, status, reason, message });
+const good = [condition("RuntimeReady", true), condition("NetworkReady", true)];
+
+function setUp() {
+  const clock = virtualClock(1_000_000);
+  let answer: Condition[] | Error = good;
+  let changes = 0;
+  const runtime = {
+    status: () => (answer instanceof Error ? Promise.reject(answer) : Promise.resolve({ conditions: answer, info: {} })),
+    version: () => Promise.resolve({ runtimeName: "rt", runtimeVersion: "1.2" }),
+  } as unknown as ContainerRuntime;
+  const health = runtimeHealth({ runtime, clock, log: silentLog, onChange: () => changes++ });
+  return { clock, health, changes: () => changes, answerWith: (next: Condition[] | Error) => (answer = next) };
+}
+
+test("a runtime is not ready before it was asked, and then by its own word", async (t) => {
+  const { health, changes } = setUp();
+  t.after(() => health.stop());
+  assert.deepEqual(health.troubles(), ["container runtime status check may not have completed yet"]);
+  await health.check();
+  assert.deepEqual(health.troubles(), []);
+  assert.deepEqual([health.version()?.runtimeName, health.version()?.runtimeVersion], ["rt", "1.2"]);
+  assert.ok(changes() >= 1);
+});
+
+test("a network that is not ready is told in the runtime's words", async (t) => {
+  const { health, answerWith } = setUp();
+  t.after(() => health.stop());
+  answerWith([good[0]!, condition("NetworkReady", false, "NetworkPluginNotReady", "cni plugin not initialized")]);
+  await health.check();
+  assert.deepEqual(health.troubles(), ["container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:cni plugin not initialized"]);
+});
+
+test("a runtime is down when it was silent for half a minute, and up at its first answer", async (t) => {
+  const { clock, health, answerWith } = setUp();
+  t.after(() => health.stop());
+  await health.check();
+  answerWith(new Error("no such socket"));
+  await clock.advance(25_000);
+  assert.deepEqual(health.troubles(), [], "a restart of the runtime is no trouble");
+  await clock.advance(15_000);
+  assert.deepEqual(health.troubles(), ["container runtime is down"]);
+  answerWith(good);
+  await clock.advance(5_000);
+  assert.deepEqual(health.troubles(), []);
+});

@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import type { Pod } from "#api";
+import { silentLog, virtualClock } from "#base";
+import type { ContainerRuntime } from "#cri";
+import type { PodRegistry } from "../seams.ts";
+import { cgroupTree } from "./cgroup-tree.ts";
+import { cgroupUsage } from "./cgroup-usage.ts";
+import { readMachine } from "./machine.ts";
+import { stats } from "./stats.ts";
+
+async function files(t: TestContext, texts: Readonly<Record<string, string>>): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), "stats-"));
+  t.after(() => rm(root, { recursive: true }));
+  for (const [path, text] of Object.entries(texts)) {
+    await mkdir(join(root, path, ".."), { recursive: true });
+    await writeFile(join(root, path), text);
+  }
+  return root;
+}
+const separate = (root: string) => cgroupTree({ version: 1, controllers: new Map(["cpu", "cpuacct", "memory", "pids"].map((name) => [name, join(root, name)])) }, silentLog);
+const firstVersion = {
+  "cpuacct/g/cpuacct.usage": "5000000000\n",
+  "cpuacct/g/cpuacct.stat": "user 300\nsystem 200\n",
+  "cpu/g/cpu.stat": "nr_periods 10\nnr_throttled 3\nthrottled_time 7\n",
+  "memory/g/memory.usage_in_bytes": "1000\n",
+  "memory/g/memory.stat": "cache 1\ntotal_cache 400\ntotal_rss 600\ntotal_inactive_file 100\ntotal_pgfault 5\ntotal_pgmajfault 1\n",
+  "memory/g/memory.limit_in_bytes": "2000\n",
+  "pids/g/pids.current": "4\n",
+};
+
+test("a group's use is read from the files of the first version", async (t) => {
+  const usage = await cgroupUsage(separate(await files(t, firstVersion)), "/g");
+  assert.deepEqual(
+    [usage?.cpuNanoseconds, usage?.userNanoseconds, usage?.throttledPeriods, usage?.workingSetBytes, usage?.rssBytes, usage?.memoryLimitBytes, usage?.processes],
+    [5e9, 3e9, 3, 900, 600, 2000, 4],
+  );
+});
+
+test("a group's use is read from the files of the second version; no limit is none", async (t) => {
+  const root = await files(t, {
+    "g/cpu.stat": "usage_usec 5000\nuser_usec 3000\nsystem_usec 2000\nnr_periods 1\n",
+    "g/memory.current": "1000\n",
+    "g/memory.max": "max\n",
+    "g/memory.stat": "anon 600\nfile 400\ninactive_file 100\n",
+    "g/pids.current": "4\n",
+  });
+  const tree = cgroupTree({ version: 2, path: root, controllers: new Set(["cpu", "memory", "pids"]) }, silentLog);
+  const usage = await cgroupUsage(tree, "/g");
+  assert.deepEqual([usage?.cpuNanoseconds, usage?.workingSetBytes, usage?.rssBytes, usage?.memoryLimitBytes, usage?.processes], [5e6, 900, 600, undefined, 4]);
+  assert.equal(await cgroupUsage(tree, "/nope"), undefined);
+});
+
+test("figures come from the runtime and the groups, and rates from two looks", async (t) => {
+  const root = await files(t, firstVersion);
+  const clock = virtualClock(Date.UTC(2024, 0, 1));
+  let nanoseconds = 1e9;
+  let asked = 0;
+  const runtime = {
+    listContainerStats: () => {
+      asked++;
+      return Promise.resolve([
+        {
+          attributes: { id: "c1" },
+          cpu: { usageCoreNanoSeconds: { value: nanoseconds } },
+          memory: { workingSetBytes: { value: 77 } },
+          writableLayer: { usedBytes: { value: 8 }, inodesUsed: { value: 2 } },
+        },
+      ]);
+    },
+    imageFsInfo: () => Promise.resolve([]),
+  } as unknown as ContainerRuntime;
+  const pod = {
+    metadata: { name: "p", namespace: "ns", uid: "u" },
+    spec: { hostNetwork: true, volumes: [{ name: "v", emptyDir: {} }] },
+    status: { containerStatuses: [{ name: "c", state: { running: { startedAt: "2023-12-31T00:00:00Z" } } }] },
+  } as unknown as Pod;
+  await writeFile(join(root, "0.log"), "x".repeat(5000));
+  await mkdir(join(root, "v"));
+  const registry = { pods: () => [pod], containers: () => [{ name: "c", id: "c1", state: "running", attempt: 0, logPath: join(root, "0.log") }] } as unknown as PodRegistry;
+  const look = stats({
+    clock,
+    runtime,
+    registry,
+    tree: separate(root),
+    machine: await readMachine(),
+    rootDirectory: root,
+    podsGroup: "/g",
+    groupOf: () => "/g",
+    volumesOf: () => new Map([["v", { hostPath: join(root, "v") }]]),
+    volumeMilliseconds: 60_000,
+  });
+  const first = (await look.look()).pods[0]!;
+  assert.deepEqual(
+    [first.containers[0]!.cpu, first.containers[0]!.workingSetBytes, first.containers[0]!.startedAt],
+    [{ nanoseconds: 1e9, nanoCores: undefined }, 77, Date.UTC(2023, 11, 31)],
+  );
+  assert.ok(first.containers[0]!.logs.bytes >= 5000);
+  assert.deepEqual([first.usage?.memoryBytes, first.volumes[0]?.isLocal], [1000, true]);
+  await look.look();
+  assert.equal(asked, 1, "a second look within moments sees the same");
+  await clock.advance(10_000);
+  nanoseconds = 2e9;
+  assert.equal((await look.look()).pods[0]!.containers[0]!.cpu.nanoCores, 1e8);
+});
+
+test("the machine tells what it has and who it is", async (t) => {
+  const root = await files(t, {
+    "proc/meminfo": "MemTotal:       16384 kB\nSwapTotal:       0 kB\n",
+    "etc/machine-id": "abc\n",
+    "proc/sys/kernel/random/boot_id": "boot\n",
+    "proc/sys/kernel/osrelease": "6.1.0\n",
+    "proc/sys/kernel/pid_max": "4194304\n",
+    "proc/sys/kernel/threads-max": "1000\n",
+    "etc/os-release": 'NAME="X"\nPRETTY_NAME="An OS 1"\n',
+    "sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages": "3\n",
+    "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages": "0\n",
+  });
+  const machine = await readMachine(root);
+  assert.deepEqual(
+    { ...machine, cpus: 0, architecture: "" },
+    {
+      cpus: 0,
+      memoryBytes: 16_777_216,
+      swapBytes: 0,
+      hugepages: [
+        { size: "1GB", pageBytes: 1024 ** 3, count: 0 },
+        { size: "2MB", pageBytes: 2 * 1024 ** 2, count: 3 },
+      ],
+      machineId: "abc",
+      systemUuid: "abc",
+      bootId: "boot",
+      kernelVersion: "6.1.0",
+      osImage: "An OS 1",
+      architecture: "",
+      maxPids: 1000,
+      appArmor: false,
+    },
+  );
+});

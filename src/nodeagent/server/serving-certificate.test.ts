@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { createAuthority, signServing } from "#authn";
+import { silentLog, virtualClock } from "#base";
+import { servingCertificate } from "./serving-certificate.ts";
+
+const start = Date.UTC(2024, 0, 1);
+async function setUp(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), "serving-"));
+  t.after(() => rm(folder, { recursive: true }));
+  const clock = virtualClock(start);
+  const options = { clock, log: silentLog, certificateFile: "", keyFile: "", folder, agent: "agent", nodeName: "n1", addresses: ["10.0.0.1"] };
+  return { folder, clock, options };
+}
+
+test("without a certificate the agent signs one for its name and address, and keeps it", async (t) => {
+  const { folder, clock, options } = await setUp(t);
+  const { pair } = await servingCertificate(options);
+  const certificate = new X509Certificate(pair.certificate);
+  assert.ok(certificate.checkHost("n1") && certificate.checkIP("10.0.0.1"));
+  assert.equal((await stat(join(folder, "agent.key"))).mode & 0o077, 0, "nobody else reads the key");
+  assert.equal((await servingCertificate(options)).pair.certificate, pair.certificate);
+  assert.notEqual((await servingCertificate({ ...options, addresses: ["10.0.0.2"] })).pair.certificate, pair.certificate, "a new address needs a new one");
+  await clock.advance(340 * 86_400_000);
+  const renewed = await servingCertificate({ ...options, addresses: ["10.0.0.2"] });
+  assert.ok(new X509Certificate(renewed.pair.certificate).validToDate.getTime() > clock.now() + 300 * 86_400_000);
+});
+
+test("a given certificate is used as it is, and taken up again when its file changes", async (t) => {
+  const { folder, clock, options } = await setUp(t);
+  const authority = createAuthority({ commonName: "ca" }, { now: start, days: 10 });
+  const [certificateFile, keyFile] = [join(folder, "given.crt"), join(folder, "given.key")];
+  const give = async (): Promise<string> => {
+    const pair = signServing(authority, { commonName: "n1" }, ["n1"], { now: start, days: 5 });
+    await writeFile(certificateFile, pair.certificate);
+    await writeFile(keyFile, pair.key);
+    return pair.certificate;
+  };
+  const first = await give();
+  const serving = await servingCertificate({ ...options, certificateFile, keyFile });
+  assert.equal(serving.pair.certificate, first);
+  const changed = Promise.withResolvers<string>();
+  const stop = serving.follow(({ certificate }) => changed.resolve(certificate));
+  t.after(stop);
+  const second = await give();
+  await clock.advance(60_000);
+  assert.equal(await changed.promise, second);
+  await assert.rejects(readFile(join(folder, "agent.crt")), "no other was made");
+});
