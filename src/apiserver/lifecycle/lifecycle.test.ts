@@ -14,9 +14,9 @@ function started(options: Partial<LifecycleOptions> = {}) {
   return {
     now: () => clock.now(),
     advance: async (milliseconds: number): Promise<void> => {
-      await turn();
+      for (let at = 0; at < 3; at++) await turn();
       await clock.advance(milliseconds);
-      await turn();
+      for (let at = 0; at < 3; at++) await turn();
     },
     lifecycle,
     connect: (count: number) => void (connections = count),

@@ -110,6 +110,8 @@ export class Lifecycle {
   async #emptied(edge: Edge, longestMilliseconds: number): Promise<void> {
     const { clock } = this.options;
     const until = clock.now() + longestMilliseconds;
+    // The last request has its answer, but the answer is still on its way out of the steps.
+    await new Promise((resolve) => setImmediate(resolve));
     for (edge.drain(); edge.connections() > 0 && clock.now() < until; edge.drain()) await clock.sleep(lookEveryMilliseconds);
   }
 

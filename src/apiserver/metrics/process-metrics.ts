@@ -2,7 +2,7 @@
 import { readFileSync, readdirSync } from "node:fs";
 import type { Metrics } from "#base";
 
-const lookEveryMilliseconds = 20;
+const lookEveryMilliseconds = 50;
 const delaySeconds = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
 /** Declares the figures; the returned function stops the measuring. */
