@@ -1,7 +1,7 @@
 // The server as a library: start it in this process, talk to it without a socket, and leave nothing behind.
 import { type Clock, type Log, silentLog, systemClock } from "#base";
 import { type ApiClient, type ClientConfig, type Transport, apiClient, inProcess, singleContext } from "#client";
-import { type DialectName, dialectNamed } from "#dialect";
+import { type DialectName, dialectNamed, dialects } from "#dialect";
 import type { Injected, Injection } from "#http";
 import { MemoryStore } from "#store";
 import { type OwnCredentials, ownCredentials } from "./library/credentials.ts";
@@ -54,7 +54,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
 async function launch(options: ServerOptions, memory: MemoryStore | undefined, own: OwnCredentials): Promise<RunningServer> {
   const dialect = dialectNamed(options.dialect ?? "orch");
-  if (!dialect) throw new Error(`"${options.dialect}" is not a dialect; known are orch and kubernetes`);
+  if (!dialect) throw new Error(`"${options.dialect}" is not a dialect; known are ${Object.keys(dialects).join(" and ")}`);
   const clock = options.clock ?? systemClock;
   const started = await start({
     dialect,
