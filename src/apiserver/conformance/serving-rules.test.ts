@@ -1,0 +1,197 @@
+// How the server is reached, what it keeps where, and how it tells its health, as document 1 states it in sections 2.3 and 3.
+import assert from "node:assert/strict";
+import { X509Certificate } from "node:crypto";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
+import { networkInterfaces, tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { selfSigned, writePair } from "#authn";
+import { createMetrics, silentLog, systemClock, virtualClock } from "#base";
+import { dialects } from "#dialect";
+import { MemoryStore } from "#store";
+import { settingsFor } from "../library/settings.ts";
+import { healthChecks } from "../lifecycle/health-checks.ts";
+import type { Lifecycle } from "../lifecycle/lifecycle.ts";
+import { storeMetrics } from "../metrics/store-metrics.ts";
+import { serve } from "../server.fixture.ts";
+import { externalAddress, openSecurePort, publicAddress } from "../serving/secure-port.ts";
+import { start } from "../start.ts";
+
+const settings = (...flags: string[]) => settingsFor(dialects.orch, { store: "memory", flags });
+const folder = (t: TestContext): string => {
+  const made = mkdtempSync(join(tmpdir(), "orch-rules-"));
+  t.after(() => rmSync(made, { recursive: true }));
+  return made;
+};
+const outside = Object.values(networkInterfaces())
+  .flat()
+  .find((each) => each && !each.internal && each.family === "IPv4")?.address;
+
+const addresses: [name: string, flags: string[], expected: string][] = [
+  ["the advertised address", ["--advertise-address=192.0.2.7", "--bind-address=192.0.2.8"], "192.0.2.7"],
+  ["the bind address where none is advertised", ["--advertise-address=", "--bind-address=192.0.2.8"], "192.0.2.8"],
+  ["that of the way out where it binds to all", ["--advertise-address=", "--bind-address=0.0.0.0"], outside ?? "127.0.0.1"],
+  ["that of the way out where it binds to all of the newer family", ["--advertise-address=", "--bind-address=::"], outside ?? "127.0.0.1"],
+];
+for (const [name, flags, expected] of addresses) test(`members reach the server at ${name}`, () => assert.equal(publicAddress(settings(...flags)), expected));
+
+test("an external host name stands in the addresses that are handed out", async () => {
+  assert.equal(externalAddress(settings("--external-hostname=api.example")), "api.example:6443");
+  assert.equal(externalAddress(settings("--advertise-address=fd00::1")), "[fd00::1]:6443");
+  const { must } = await serve({ flags: ["--external-hostname=api.example"] });
+  assert.equal((await must(200, "GET", "/api")).at("serverAddressByClientCIDRs.0.serverAddress"), "api.example:6443");
+});
+
+for (const address of ["0.0.0.0", "::", ""]) {
+  test(`a bind address of "${address}" is all interfaces`, async (t) => {
+    const port = await open(t, { ...settings(`--bind-address=${address || "::"}`, `--cert-dir=${folder(t)}`), ...(address === "" && { bindAddress: "" }), securePort: 0 });
+    assert.match(port.listener.address.address, /^(0\.0\.0\.0|::)$/);
+    assert.match(port.url, /^https:\/\/127\.0\.0\.1:\d+$/);
+  });
+}
+
+async function open(t: TestContext, given: ReturnType<typeof settings>) {
+  const stop = new AbortController();
+  const port = await openSecurePort({ settings: given, clock: systemClock, log: silentLog, handle: async () => ({ status: 200, headers: {} }), signal: stop.signal });
+  t.after(async () => {
+    stop.abort();
+    await port.listener.close();
+  });
+  return port;
+}
+
+test("without files a self-signed pair for the public address is made, kept, and used again", async (t) => {
+  const certDir = folder(t);
+  const given = { ...settings(`--cert-dir=${certDir}`, "--advertise-address=192.0.2.7", "--bind-address=127.0.0.1"), securePort: 0 };
+  const { certificate } = await open(t, given);
+  assert.ok(new X509Certificate(certificate).checkIP("192.0.2.7"));
+  assert.deepEqual(readdirSync(certDir).toSorted(), ["apiserver.crt", "apiserver.key"]);
+  assert.equal(statSync(join(certDir, "apiserver.key")).mode & 0o077, 0);
+  assert.equal((await open(t, given)).certificate, certificate);
+});
+
+test("a folder for certificates is not touched when files are given, which may hold the authority behind the certificate", async (t) => {
+  const [certDir, files] = [join(folder(t), "none"), folder(t)];
+  const [server, authority] = ["server", "authority"].map((commonName) => selfSigned({ commonName }, ["localhost"], { now: Date.now(), days: 1 }));
+  writePair({ ...server!, certificate: `${server!.certificate}${authority!.certificate}` }, join(files, "a.crt"), join(files, "a.key"));
+  const given = settings(`--cert-dir=${certDir}`, `--tls-cert-file=${join(files, "a.crt")}`, `--tls-private-key-file=${join(files, "a.key")}`, "--bind-address=127.0.0.1");
+  const { certificate } = await open(t, { ...given, securePort: 0 });
+  assert.equal(certificate, readFileSync(join(files, "a.crt"), "utf8"));
+  assert.equal(existsSync(certDir), false);
+  writePair(authority!, join(files, "b.crt"), join(files, "b.key"));
+  const mixed = { ...given, tlsPrivateKeyFile: join(files, "b.key"), securePort: 0 };
+  await assert.rejects(open(t, mixed), /the key does not belong to the certificate/);
+});
+
+for (const [flag, first] of [
+  ["--storage-media-type=application/json", "{"],
+  ["--storage-media-type=application/vnd.orch.protobuf", "k"],
+] as const) {
+  test(`with ${flag} objects are stored so, below the prefix`, async () => {
+    const store = new MemoryStore();
+    const started = await start({ dialect: dialects.orch, settings: settings(flag, "--store-prefix=/elsewhere"), store, listen: false, log: silentLog });
+    try {
+      const { entries } = await store.read({ prefix: "" });
+      assert.ok(entries.length > 50);
+      assert.deepEqual(
+        entries.filter(({ key }) => !key.startsWith("/elsewhere/")),
+        [],
+      );
+      const namespace = entries.find(({ key }) => key === "/elsewhere/namespaces/default")!;
+      assert.equal(Buffer.from(namespace.value).toString("latin1")[0], first);
+    } finally {
+      await started.stop();
+      await store.close();
+    }
+  });
+}
+
+/** Checks over a store that answers when told to, and start-up work that is not done. */
+function checks(clock: ReturnType<typeof virtualClock>, answers: () => Promise<unknown>, leaving = false) {
+  return healthChecks({
+    dialect: dialects.orch,
+    clock,
+    log: silentLog,
+    lifecycle: { leaving } as unknown as Lifecycle,
+    probe: answers,
+    healthTimeoutMilliseconds: 2000,
+    readyTimeoutMilliseconds: 1000,
+    liveGraceMilliseconds: 10_000,
+    startUp: [
+      {
+        name: "work",
+        check: () => {
+          throw new Error("not done");
+        },
+      },
+    ],
+    caughtUp: () => true,
+  });
+}
+const failing = async (paths: readonly { readonly name: string; check(): void | Promise<void> }[]): Promise<string[]> => {
+  const failed = await Promise.all(
+    paths.map(
+      async ({ name, check }) =>
+        await Promise.try(check).then(
+          () => [],
+          () => [name],
+        ),
+    ),
+  );
+  return failed.flat();
+};
+
+test("the store's checks fail when it does not answer in their time", async () => {
+  const clock = virtualClock();
+  const { healthz, readyz } = checks(clock, () => new Promise(() => undefined));
+  const [health, ready] = [failing(healthz), failing(readyz)];
+  await clock.advance(2000);
+  const { storeHealthCheck } = dialects.orch.wire;
+  assert.deepEqual(await health, [storeHealthCheck, "work"]);
+  assert.deepEqual(await ready, [storeHealthCheck, `${storeHealthCheck}-readiness`, "work"]);
+});
+
+test("unfinished start-up work fails /livez only when the grace period is over", async () => {
+  const clock = virtualClock();
+  const { healthz, livez } = checks(clock, async () => undefined);
+  assert.deepEqual([await failing(healthz), await failing(livez)], [["work"], []]);
+  await clock.advance(10_000);
+  assert.deepEqual(await failing(livez), ["work"]);
+});
+
+test("a server on its way out is alive and healthy, but not ready", async () => {
+  const { healthz, readyz } = checks(virtualClock(), async () => undefined, true);
+  assert.deepEqual((await failing(healthz)).includes("shutdown"), false);
+  assert.ok((await failing(readyz)).includes("shutdown"));
+});
+
+test("figures of the store are looked up at their intervals, and with zero never", async () => {
+  const clock = virtualClock();
+  const stop = new AbortController();
+  const looks = { count: 0, size: 0 };
+  const options = {
+    clock,
+    signal: stop.signal,
+    counts: async function* () {
+      looks.count++;
+      yield ["pods", 3] as const;
+    },
+    size: async () => ++looks.size,
+  };
+  storeMetrics({ ...options, metrics: createMetrics({}), countEveryMilliseconds: 60_000, sizeEveryMilliseconds: 30_000 });
+  storeMetrics({
+    ...options,
+    metrics: createMetrics({}),
+    countEveryMilliseconds: 0,
+    sizeEveryMilliseconds: 0,
+    counts: () => assert.fail("counted"),
+    size: () => assert.fail("measured"),
+  });
+  for (let i = 0; i < 4; i++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    await clock.advance(30_000);
+  }
+  await new Promise((resolve) => setImmediate(resolve));
+  stop.abort();
+  assert.deepEqual(looks, { count: 3, size: 5 });
+});
