@@ -20,6 +20,8 @@ interface Watcher {
   wake: (() => void) | undefined;
   /** The newest mark asked for and not yet passed on. */
   mark: Revision;
+  /** What it was last told to have everything through. */
+  told: Revision;
 }
 
 export class Feed {
@@ -41,17 +43,18 @@ export class Feed {
     }
   }
 
-  /** Gives every watcher a mark at the newest revision. */
+  /** Gives every watcher a mark at the newest revision, unless it has been told of it already: every consistent read asks. */
   mark(): void {
     const newest = this.#history.revision();
     for (const watcher of this.#watchers) {
+      if (watcher.told >= newest) continue;
       watcher.mark = newest;
       rouse(watcher);
     }
   }
 
   async *watch(range: Range, after: Revision, signal: AbortSignal): AsyncGenerator<Batch, void, void> {
-    const watcher: Watcher = { range, position: after, wake: undefined, mark: -1 };
+    const watcher: Watcher = { range, position: after, wake: undefined, mark: -1, told: -1 };
     const abort = (): void => rouse(watcher);
     signal.addEventListener("abort", abort, { once: true });
     this.#watchers.add(watcher);
@@ -64,10 +67,12 @@ export class Feed {
           watcher.position = batch.through;
           if (batch.changes.length === 0 || signal.aborted) continue;
           if (watcher.mark <= batch.through) watcher.mark = -1;
+          watcher.told = batch.through;
           yield batch;
         } else if (watcher.mark >= 0) {
           const through = Math.min(watcher.position, this.#history.revision());
           watcher.mark = -1;
+          watcher.told = through;
           yield { changes: [], through };
         } else {
           await new Promise<void>((resolve) => (watcher.wake = resolve));
