@@ -15,7 +15,7 @@ const slowReaders = 10;
 const crowd = "crowd";
 const slow = "slow";
 
-test(`${watchers} watchers and lists of ${objects} objects: memory stays flat, nobody misses anything, slow readers are closed`, { timeout: 600_000 }, async (t) => {
+test(`${watchers} watchers and lists of ${objects} objects: memory stays flat, nobody misses anything, slow readers are closed`, { timeout: 1_800_000 }, async (t) => {
   await using server = await startApiserver();
   const transport = https(connectionOf(singleContext({ name: "test", server: server.url, ca: server.ca, token: server.token })));
   const client = apiClient(transport, dialectNamed("orch")!);
