@@ -72,12 +72,17 @@ test("a client that never finishes its headers is sent away", tls, async (t) => 
   assert.match(await untilEnd(socket), /^HTTP\/1\.1 408 /);
 });
 
-test("HTTP/2 clients are told how many streams they may open", tls, async (t) => {
-  const server = await secured(t, well, { maxStreamsPerConnection: 7 });
-  const session = await server.http2();
-  await askHttp2(session);
-  assert.equal(session.remoteSettings.maxConcurrentStreams, 7);
-});
+for (const [given, told] of [
+  [7, 7],
+  [0, 250],
+] as const) {
+  test(`HTTP/2 clients are told how many streams they may open: ${given} means ${told}`, tls, async (t) => {
+    const server = await secured(t, well, { maxStreamsPerConnection: given });
+    const session = await server.http2();
+    await askHttp2(session);
+    assert.equal(session.remoteSettings.maxConcurrentStreams, told);
+  });
+}
 
 test("go-away asks an HTTP/2 client to leave, and its answer still comes", tls, async (t) => {
   const server = await secured(t, async (call) => {
