@@ -4,6 +4,7 @@
 //   /apis/apps/v1/deployments                      named group, across namespaces
 //   /api/v1/watch/namespaces/default/pods          the old way to watch
 //   /healthz                                       not a resource
+import { own } from "#base";
 import type { Query } from "#http";
 
 export interface Target {
@@ -54,7 +55,7 @@ export function parseTarget(method: string, rawPath: string, query: Query): Targ
   const group = core ? "" : parts[1]!;
   let at = core ? 2 : 3;
   const version = parts[at - 1]!;
-  let verb = verbs[method] ?? "";
+  let verb = own(verbs, method) ?? "";
   if (parts[at] === "watch") {
     if (parts.length < at + 2) return nonResource(method.toLowerCase(), path);
     verb = "watch";

@@ -87,3 +87,4 @@ export {
   timeOfMillis,
 } from "./time.ts";
 export { deepCopy } from "./deep-copy.ts";
+export { own } from "./own.ts";

@@ -27,7 +27,7 @@ export interface FuzzTarget {
 
 const methods = fc.oneof(
   { weight: 20, arbitrary: fc.constantFrom("GET", "POST", "PUT", "PATCH", "DELETE") },
-  { weight: 1, arbitrary: fc.constantFrom("HEAD", "OPTIONS", "TRACE", "CONNECT", "get", "PROPFIND", "", "G E T") },
+  { weight: 1, arbitrary: fc.constantFrom("HEAD", "OPTIONS", "TRACE", "CONNECT", "get", "PROPFIND", "", "G E T", "constructor", "__proto__") },
 );
 const oddText = fc.oneof(
   fc.constantFrom(

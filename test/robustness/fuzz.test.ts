@@ -73,6 +73,17 @@ const found: [what: string, request: FuzzRequest, status: number][] = [
     400,
   ],
   [
+    "a type of address called __proto__",
+    {
+      method: "PUT",
+      path: `/apis/discovery.orch.io/v1/namespaces/default/endpointslices/a`,
+      headers: json,
+      body: '{"metadata":{"name":"a"},"addressType":"__proto__","endpoints":[{"addresses":["10.0.0.1"]}]}',
+    },
+    422,
+  ],
+  ["a method that every object has", { method: "constructor", path: "/api/v1/namespaces/default/configmaps/a", headers: {} }, 405],
+  [
     "a large integer in a value that is refused",
     {
       method: "PATCH",

@@ -10,7 +10,7 @@ import {
   type MetricStatus,
   type MetricTarget,
 } from "#api";
-import { type FieldError, forbiddenField, invalidValue, notSupported, parseQuantity, required } from "#base";
+import { type FieldError, forbiddenField, invalidValue, notSupported, own, parseQuantity, required } from "#base";
 import type { Dialect } from "#dialect";
 import { dns1123LabelProblems } from "#schema";
 import { strategy } from "../strategy.ts";
@@ -86,7 +86,7 @@ function metricErrors(metric: MetricSpec, at: string, dialect: Dialect): FieldEr
   const types = Object.keys(sourceOf);
   const unknown = notSupported(`${at}.type`, metric.type, types);
   const errors: FieldError[] = metric.type ? [] : [required(`${at}.type`, "must specify a metric source type")];
-  const expected = sourceOf[metric.type];
+  const expected = own(sourceOf, metric.type);
   if (!expected) errors.push(unknown);
   const given = sources.filter((key) => metric[key]);
   if (given[0]) errors.push(...sourceErrors(metric, given[0], `${at}.${given[0]}`, dialect));
@@ -156,7 +156,7 @@ function targetsText({ spec, status }: HorizontalPodAutoscaler): string {
 }
 
 function targetText(metric: MetricSpec, measured: MetricStatus | undefined): string {
-  const key = sourceOf[metric.type];
+  const key = own(sourceOf, metric.type);
   const target = key && metric[key]?.target;
   if (!key || !target) return "<unknown type>";
   const current = measured?.[key]?.current;

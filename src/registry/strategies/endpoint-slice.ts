@@ -1,6 +1,6 @@
 // Endpoint slices: the addresses behind a service, in pieces of bearable size.
 import { type Endpoint, EndpointSlice, type SliceEndpointPort } from "#api";
-import { type FieldError, duplicate, invalidValue, required, tooMany } from "#base";
+import { type FieldError, duplicate, invalidValue, own, required, tooMany } from "#base";
 import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
 import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
@@ -35,7 +35,7 @@ function endpointErrors({ addresses, nodeName, hostname, hints }: Endpoint, type
   const count = addresses?.length ?? 0;
   const errors: FieldError[] =
     count === 0 ? [required(`${at}.addresses`, "must contain at least 1 address")] : count > mostAddresses ? [tooMany(`${at}.addresses`, count, mostAddresses)] : [];
-  addresses?.forEach((address, position) => errors.push(...(addressRules[type]?.(address, `${at}.addresses[${position}]`) ?? [])));
+  addresses?.forEach((address, position) => errors.push(...(own(addressRules, type)?.(address, `${at}.addresses[${position}]`) ?? [])));
   if (nodeName !== undefined) errors.push(...formatErrors(nodeName, `${at}.nodeName`, dns1123SubdomainProblems));
   if (hostname !== undefined) errors.push(...formatErrors(hostname, `${at}.hostname`, dns1123LabelProblems));
   const zones = hints?.forZones ?? [];

@@ -1,6 +1,6 @@
 // Quotas: how much a namespace may use as a whole, of what, and what is counted.
 import { ResourceQuota, type ResourceQuotaSpec } from "#api";
-import { type FieldError, invalidValue, required } from "#base";
+import { type FieldError, invalidValue, own, required } from "#base";
 import type { Dialect } from "#dialect";
 import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
@@ -28,7 +28,7 @@ const listErrors = (amounts: Readonly<Record<string, string>> | undefined, path:
 
 /** Resources in the quota that the scope cannot narrow. */
 const misfits = (scope: string, hard: ResourceQuotaSpec["hard"]): string[] => {
-  const fitting = scopes[scope];
+  const fitting = own(scopes, scope);
   return fitting ? Object.keys(hard ?? {}).filter((name) => isQuotaResource(name) && !fitting.includes(name)) : [];
 };
 const conflicting = (given: readonly string[]): number => opposites.filter(([one, other]) => given.includes(one) && given.includes(other)).length;
@@ -38,7 +38,7 @@ function specErrors(spec: ResourceQuotaSpec, dialect: Dialect): FieldError[] {
   const given = spec.scopes ?? [];
   const wrong = (detail: string): FieldError => invalidValue("spec.scopes", given, detail);
   for (const scope of given) {
-    if (!scopes[scope]) errors.push(wrong("unsupported scope"));
+    if (!own(scopes, scope)) errors.push(wrong("unsupported scope"));
     for (const _name of misfits(scope, spec.hard)) errors.push(wrong("unsupported scope applied to resource"));
   }
   for (let pairs = conflicting(given); pairs > 0; pairs--) errors.push(wrong("conflicting scopes"));
@@ -48,9 +48,9 @@ function specErrors(spec: ResourceQuotaSpec, dialect: Dialect): FieldError[] {
 function selectorErrors({ scopeSelector, hard }: ResourceQuotaSpec, path: string): FieldError[] {
   const expressions = scopeSelector?.matchExpressions ?? [];
   const errors = expressions.flatMap(({ scopeName, operator, values }) => {
-    const found: FieldError[] = scopes[scopeName] ? [] : [invalidValue(`${path}.scopeName`, scopeName, "unsupported scope")];
+    const found: FieldError[] = own(scopes, scopeName) ? [] : [invalidValue(`${path}.scopeName`, scopeName, "unsupported scope")];
     for (const _name of misfits(scopeName, hard)) found.push(invalidValue(path, scopeSelector, "unsupported scope applied to resource"));
-    const present = scopes[scopeName] !== undefined && scopeName !== "PriorityClass";
+    const present = own(scopes, scopeName) !== undefined && scopeName !== "PriorityClass";
     if (present && operator !== "Exists") found.push(invalidValue(`${path}.operator`, operator, "must be 'Exists' for this scope"));
     if (operator === "In" || operator === "NotIn") {
       if (!values?.length) found.push(required(`${path}.values`, "must be at least one value when `operator` is 'In' or 'NotIn'"));

@@ -1,5 +1,6 @@
 // Texts that table cells are made of.
 import type { LabelSelector } from "#api";
+import { own } from "#base";
 
 /** The text, or a sign that there is none. */
 export const orNone = (text: string | undefined): string => (text === undefined || text === "" ? "<none>" : text);
@@ -26,7 +27,7 @@ export function selectorText(selector: LabelSelector | null | undefined): string
   if (!selector) return "<none>";
   const parts: [key: string, text: string][] = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => [key, `${key}=${value}`]);
   for (const { key, operator, values } of selector.matchExpressions ?? []) {
-    const write = expressions[operator];
+    const write = own(expressions, operator);
     if (!write) return "<error>";
     parts.push([key, write(key, joined(values?.toSorted()))]);
   }
