@@ -67,9 +67,9 @@ export function parseTarget(method: string, rawPath: string, query: Query): Targ
     // A namespace itself is an object; what follows its name otherwise lives in it.
     if (parts.length > at + 2 && !namespaceSubresources.has(parts[at + 2]!)) at += 2;
   }
-  // Nothing but the tail that a proxy passes on may have holes.
+  // Nothing but the tail that a proxy passes on may have holes: no resource is called "".
   const hole = parts.indexOf("");
-  if (hole >= 0 && hole < at + 3) return nonResource(method.toLowerCase(), path);
+  if (hole >= 0 && hole < at + 3) return { ...nonResource(verb, path), isResource: true, group, version };
   const resource = parts[at] ?? "";
   const name = parts[at + 1] ?? "";
   const subresource = parts[at + 2] ?? "";
