@@ -150,8 +150,13 @@ export function pods(options: PodsOptions): Pods {
     };
     await context.volumes.release(uid).catch(leave);
     if (gone && !entry.cleared) {
-      await removePod(context, await view.observe(named(pod), signal), signal);
-      await view.observe(named(pod), signal);
+      // What was seen last is nearly always all there is; the look afterwards finds the rest.
+      await removePod(context, view.get(uid) ?? nothingObserved(named(pod)), signal);
+      const left = await view.observe(named(pod), signal);
+      if (left.sandboxes.length > 0 || left.containers.length > 0) {
+        await removePod(context, left, signal);
+        await view.observe(named(pod), signal);
+      }
     }
     await context.cgroups.release(uid);
     if (gone && !entry.cleared) {
