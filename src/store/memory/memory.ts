@@ -79,8 +79,7 @@ export class MemoryStore implements Store {
     if (!expectationHolds(expect, version?.revision ?? 0)) return { done: false, ...(current && { current }) };
     if (value === null && !version) return { done: true, revision: this.#revision() };
     const revision = this.#revision() + 1;
-    // Our own copy: what the caller does with its bytes afterwards changes nothing here.
-    const kept: Kept = { key, value: value && new Uint8Array(value), revision, created: version?.created ?? revision, before: version?.revision ?? 0 };
+    const kept: Kept = { key, value, revision, created: version?.created ?? revision, before: version?.revision ?? 0 };
     this.#kept.push(kept);
     this.#bytes += sizeOf(kept);
     if (value === null) this.#index.remove(key, revision);
