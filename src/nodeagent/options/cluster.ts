@@ -36,15 +36,31 @@ export const networkSection = (dialect: Dialect) => {
     }),
     option({
       flag: "hairpin-mode",
+      notYet: later.packets,
       ...moved("hairpinMode"),
       type: oneOf("promiscuous-bridge", "hairpin-veth", "none"),
       default: "promiscuous-bridge",
       doc: "How a pod reaches itself through a service: promiscuous-bridge, hairpin-veth or none.",
     }),
-    option({ flag: "make-iptables-util-chains", ...moved("makeIPTablesUtilChains"), type: bool, default: true, doc: "Keep the packet filter's helper rules in place." }),
-    option({ flag: "iptables-drop-bit", ...moved("iptablesDropBit"), type: int32, default: 15, check: between(0, 31), doc: "Mark bit of packets to drop, from 0 to 31." }),
+    option({
+      flag: "make-iptables-util-chains",
+      ...moved("makeIPTablesUtilChains"),
+      type: bool,
+      default: true,
+      doc: "Keep the packet filter's helper rules in place.",
+    }),
+    option({
+      flag: "iptables-drop-bit",
+      notYet: later.packets,
+      ...moved("iptablesDropBit"),
+      type: int32,
+      default: 15,
+      check: between(0, 31),
+      doc: "Mark bit of packets to drop, from 0 to 31.",
+    }),
     option({
       flag: "iptables-masquerade-bit",
+      notYet: later.packets,
       ...moved("iptablesMasqueradeBit"),
       type: int32,
       default: 14,
@@ -53,6 +69,7 @@ export const networkSection = (dialect: Dialect) => {
     }),
     option({
       flag: "orch-api-qps",
+      notYet: later.apiRate,
       ...moved("orchAPIQPS"),
       type: int32,
       default: 50,
@@ -62,6 +79,7 @@ export const networkSection = (dialect: Dialect) => {
     }),
     option({
       flag: "orch-api-burst",
+      notYet: later.apiRate,
       ...moved("orchAPIBurst"),
       type: int32,
       default: 100,
@@ -71,6 +89,7 @@ export const networkSection = (dialect: Dialect) => {
     }),
     option({
       flag: "orch-api-content-type",
+      notYet: later.apiMedia,
       ...moved("contentType"),
       type: oneOf(dialect.wire.protobufMediaType, "application/json"),
       default: dialect.wire.protobufMediaType,

@@ -88,6 +88,7 @@ export const evictionSection = (dialect: Dialect) => {
     }),
     option({
       flag: "minimum-container-ttl-duration",
+      notYet: later.collection,
       type: duration,
       default: 0,
       check: notNegative,
@@ -96,6 +97,7 @@ export const evictionSection = (dialect: Dialect) => {
     }),
     option({
       flag: "image-gc-high-threshold",
+      notYet: later.collection,
       ...moved("imageGCHighThresholdPercent"),
       type: int32,
       default: 85,
@@ -104,6 +106,7 @@ export const evictionSection = (dialect: Dialect) => {
     }),
     option({
       flag: "image-gc-low-threshold",
+      notYet: later.collection,
       ...moved("imageGCLowThresholdPercent"),
       type: int32,
       default: 80,
@@ -112,6 +115,7 @@ export const evictionSection = (dialect: Dialect) => {
     }),
     option({
       flag: "minimum-image-ttl-duration",
+      notYet: later.collection,
       ...moved("imageMinimumGCAge"),
       type: duration,
       default: 120_000,

@@ -2,7 +2,7 @@
 
 import type { Dialect } from "#dialect";
 import { above, atLeast, cidr, duration, fileOption, headers, int, int32, oneOf, option, section, text, url } from "#options";
-import { inFile } from "./later.ts";
+import { inFile, later } from "./later.ts";
 import { absoluteCgroup } from "./types.ts";
 
 export const podsSection = (dialect: Dialect) => {
@@ -68,7 +68,14 @@ export const podsSection = (dialect: Dialect) => {
       derive: (look) => (look.isSet("containerRuntimeEndpoint") ? { value: look.value("containerRuntimeEndpoint") as string, from: "--container-runtime-endpoint" } : undefined),
       doc: "Experimental. Address of the image service, when it is not the container runtime's.",
     }),
-    option({ flag: "runtime-cgroups", type: text, default: "", check: absoluteCgroup, doc: "Absolute name of the cgroup to run the container runtime in." }),
+    option({
+      flag: "runtime-cgroups",
+      notYet: later.runtimeCgroups,
+      type: text,
+      default: "",
+      check: absoluteCgroup,
+      doc: "Absolute name of the cgroup to run the container runtime in.",
+    }),
     option({
       flag: "runtime-request-timeout",
       ...moved("runtimeRequestTimeout"),

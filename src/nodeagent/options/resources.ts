@@ -176,6 +176,7 @@ export const resourcesSection = (dialect: Dialect) => {
     }),
     fileOption({
       config: "memoryThrottlingFactor",
+      notYet: later.throttling,
       type: float,
       default: 0.9,
       check: (value) => (value <= 0 || value > 1 ? "must be above 0 and at most 1" : undefined),
