@@ -1,9 +1,12 @@
 // The node agent's program: read the settings, start, run until told to stop.
+import { setFlagsFromString } from "node:v8";
 import { chosenDialect } from "#dialect";
 import { nodeagentOptions, settleNodeagent, startAgent, versionName, writeNodeagentConfig } from "#nodeagent";
 import { answerOperator, logFrom, terminalWidth } from "#options";
 import { reasonToStop, tellSupervisor } from "./up/channel.ts";
 
+// Short bursts of work between long rests: optimized code takes more memory than it saves time, and what was taken once is not given back.
+for (const flag of ["--no-opt", "--no-maglev", "--semi-space-growth-factor=1"]) setFlagsFromString(flag);
 const argv = process.argv.slice(2);
 process.exitCode = await main();
 
