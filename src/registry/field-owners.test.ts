@@ -117,7 +117,7 @@ test("the owner of a scale owns the replicas of the workload", async (t) => {
   const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
   const made = await at.create({ metadata: { name: "a" }, spec: { replicas: 1, selector: { matchLabels: { a: "b" } }, template } });
   const scale = { apiVersion: "autoscaling/v1", kind: "Scale", metadata: { name: "a", creationTimestamp: null }, spec: { replicas: 1 } } as unknown as ApiObject;
-  const { managedFields } = ownersOfScale(at.request({ manager: "scaler" }), made, scale, (old) => ({ ...old, spec: { replicas: 5 } }) as ApiObject);
+  const { managedFields } = ownersOfScale(at.request({ manager: "scaler" }), made, scale, { change: (old) => ({ ...old, spec: { replicas: 5 } }) as ApiObject });
   const [scaler, tester] = managedFields.toSorted((a, b) => (a.manager! < b.manager! ? -1 : 1));
   assert.deepEqual([scaler!.manager, scaler!.subresource], ["scaler", "scale"]);
   assert.match(JSON.stringify(scaler), /"f:spec":\{"f:replicas":\{\}\}/);

@@ -111,13 +111,18 @@ function applyConflict(conflicts: readonly Conflict[]): ApiError {
   });
 }
 
+/** What becomes of a scale: something made from it, or a configuration that is applied to it. */
+export interface ScaleChange {
+  change(scale: ApiObject): ApiObject;
+  readonly applying?: { readonly force: boolean };
+}
+
 /** Applies a change to the scale of a workload: the new scale, and the workload's owners after it. */
 export function ownersOfScale(
   request: WriteRequest,
   parent: ApiObject,
   scale: ApiObject,
-  change: (scale: ApiObject) => ApiObject,
-  applying?: { readonly force: boolean },
+  { change, applying }: ScaleChange,
 ): { readonly scale: ApiObject; readonly managedFields: readonly ManagedFieldsEntry[] } {
   const { endpoint } = request;
   const owners = (parent.metadata.managedFields ?? []) as readonly ManagedFieldsEntry[];

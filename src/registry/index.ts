@@ -18,7 +18,7 @@ export { defaulted } from "./defaulting.ts";
 export { create } from "./create.ts";
 export { type Change, type Changed, update } from "./update.ts";
 export { type Removal, remove, validateDeleteOptions } from "./remove.ts";
-export { applyObject, ownersOfScale } from "./field-owners.ts";
+export { type ScaleChange, applyObject, ownersOfScale } from "./field-owners.ts";
 export { validateAnnotations, validateFinalizersQualified, validateLabels, validateMeta, validateMetaUpdate } from "./object-meta.ts";
 export { dns1035Label, dnsLabel, dnsSubdomain, generatedName, pathSegment } from "./names.ts";
 export { builtInStrategies } from "./strategies/index.ts";

@@ -1,7 +1,7 @@
 // patch: four ways to say a change, one way to store it.
 import { ApiError, badRequest, deepCopy, unsupportedMediaType } from "#base";
 import { header, parseMediaType } from "#http";
-import type { ApiObject, Endpoint, WriteRequest } from "#registry";
+import type { ApiObject, Change, Endpoint, WriteRequest } from "#registry";
 import { applyObject, defaulted, update } from "#registry";
 import { DecodeError, PatchError, decodeJson, fromJsonValue, jsonPatch, mergePatch, parseJson, strategicMergePatch, yamlToJson } from "#schema";
 import type { ApiCall } from "../api-call.ts";
@@ -17,11 +17,24 @@ export const patch: Endpointed = async (context, call, endpoint) => {
   const applying = type === "application/apply-patch+yaml";
   const { as } = represented(context, call, endpoint, objectForms);
   const options = writeOptions(call, endpoint.resource.dialect, "PatchOptions", applying);
-  const body = await readBody(call);
+  const changeFor = applying ? applied(await applyConfiguration(call, endpoint, options), options) : patched(await patchedTree(call, endpoint, options, type));
   const request = writeRequest(context, call, endpoint, options);
-  const { held, created } = applying ? await applied(call, endpoint, request, options, body) : await patched(call, endpoint, request, options, type, body);
+  const { held, created } = await update(request, call.target.name, changeFor(request));
   return replyWith(as, endpoint, created ? 201 : 200, as.object(held));
 };
+
+const patched =
+  (change: (served: ApiObject) => ApiObject) =>
+  (request: WriteRequest): Change => ({ transform: (old) => defaulted(request, change(request.endpoint.fromHub(old!))) });
+
+const applied =
+  (sent: ApiObject, { force = false }: WriteOptions) =>
+  (request: WriteRequest): Change => ({
+    createIfAbsent: true,
+    tracked: true,
+    uid: sent.metadata.uid,
+    transform: (old) => applyObject(request, sent.metadata.name!, old, sent, force),
+  });
 
 export function patchType(call: ApiCall): PatchType {
   const said = parseMediaType(header(call.call.headers, "content-type") ?? "");
@@ -37,25 +50,9 @@ export function patchType(call: ApiCall): PatchType {
   return found;
 }
 
-async function patched(
-  call: ApiCall,
-  endpoint: Endpoint,
-  request: WriteRequest,
-  options: WriteOptions,
-  type: PatchType,
-  body: Uint8Array,
-): Promise<Awaited<ReturnType<typeof update>>> {
-  const change = patchOf(call, endpoint, options, type, body);
-  return await update(request, call.target.name, { transform: (old) => defaulted(request, change(endpoint.fromHub(old!))) });
-}
-
 /** Reads a patch: what it makes of an object in the endpoint's version. */
 export async function patchedTree(call: ApiCall, endpoint: Endpoint, options: WriteOptions, type: PatchType): Promise<(served: ApiObject) => ApiObject> {
-  return patchOf(call, endpoint, options, type, await readBody(call));
-}
-
-function patchOf(call: ApiCall, endpoint: Endpoint, options: WriteOptions, type: PatchType, body: Uint8Array): (served: ApiObject) => ApiObject {
-  const parsed = parsedPatch(body);
+  const parsed = parsedPatch(await readBody(call));
   if (type !== "application/json-patch+json" && (typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value)))
     throw badRequest("the patch must be a JSON object");
   judgeStrictness(call, { value: { apiVersion: endpoint.apiVersion } as ApiObject, unknown: [], duplicate: parsed.duplicate }, options.fieldValidation, "patch");
@@ -118,23 +115,9 @@ function judgePatch(call: ApiCall, endpoint: Endpoint, decoded: DecodedBody, opt
   else if (decoded.unknown.length > 0) throw invalidPatch(call.target.name, `strict decoding error: ${decoded.unknown.map((path) => `unknown field "${path}"`).join(", ")}`);
 }
 
-async function applied(call: ApiCall, endpoint: Endpoint, request: WriteRequest, options: WriteOptions, body: Uint8Array): Promise<Awaited<ReturnType<typeof update>>> {
-  const sent = checkedConfiguration(call, endpoint, options, body);
-  return await update(request, call.target.name, {
-    createIfAbsent: true,
-    tracked: true,
-    uid: sent.metadata.uid,
-    transform: (old) => applyObject(request, call.target.name, old, sent, options.force ?? false),
-  });
-}
-
 /** Reads an applied configuration of the endpoint's kind. */
 export async function applyConfiguration(call: ApiCall, endpoint: Endpoint, options: WriteOptions): Promise<ApiObject> {
-  return checkedConfiguration(call, endpoint, options, await readBody(call));
-}
-
-function checkedConfiguration(call: ApiCall, endpoint: Endpoint, options: WriteOptions, body: Uint8Array): ApiObject {
-  const sent = applyBody(call, endpoint, options, body);
+  const sent = applyBody(call, endpoint, options, await readBody(call));
   const { name, namespace } = sent.metadata;
   if (name !== call.target.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.target.name})`);
   if (namespace && endpoint.resource.namespaced && namespace !== call.target.namespace)

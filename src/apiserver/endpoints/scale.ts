@@ -2,14 +2,14 @@
 import { Scale } from "#api";
 import { badRequest, deepCopy, invalid, invalidValue, notFound } from "#base";
 import { apiVersionOf } from "#dialect";
-import type { ApiObject, Endpoint, WriteRequest } from "#registry";
+import type { ApiObject, Endpoint, ScaleChange, WriteRequest } from "#registry";
 import { ownersOfScale, update } from "#registry";
 import type { Held } from "#watchcache";
 import type { ApiCall } from "../api-call.ts";
 import { contentType, negotiate } from "../represent/negotiate.ts";
 import { viewBody } from "../represent/view.ts";
 import { objectFromBody } from "./body.ts";
-import { type EndpointContext, type Endpointed, writeRequest } from "./context.ts";
+import { type Endpointed, writeRequest } from "./context.ts";
 import { writeOptions } from "./options.ts";
 import { applyConfiguration, patchedTree, patchType } from "./patch.ts";
 import type { Reply } from "#http";
@@ -51,7 +51,8 @@ export const replaceScale: Endpointed = async (context, call, endpoint) => {
   const options = writeOptions(call, endpoint.resource.dialect, "UpdateOptions");
   const sent = await objectFromBody(call, scaleEndpoint(endpoint), options);
   if (sent.metadata.name !== call.target.name) throw badRequest(`the name of the object (${sent.metadata.name ?? ""}) does not match the name on the URL (${call.target.name})`);
-  return await written(context, call, endpoint, options, sent.metadata.uid, () => sent);
+  const request = writeRequest(context, call, endpoint, options);
+  return reply(call, endpoint, await written(request, call.target.name, { change: () => sent }, sent.metadata.uid));
 };
 
 export const patchScale: Endpointed = async (context, call, endpoint) => {
@@ -59,33 +60,22 @@ export const patchScale: Endpointed = async (context, call, endpoint) => {
   const applying = type === "application/apply-patch+yaml";
   const options = writeOptions(call, endpoint.resource.dialect, "PatchOptions", applying);
   const spoken = scaleEndpoint(endpoint);
-  if (applying) {
-    const sent = await applyConfiguration(call, spoken, options);
-    return await written(context, call, endpoint, options, undefined, () => sent, { force: options.force ?? false });
-  }
-  const change = await patchedTree(call, spoken, options, type);
-  return await written(context, call, endpoint, options, undefined, (scale) => change(scale));
+  const sent = applying ? await applyConfiguration(call, spoken, options) : undefined;
+  const change: ScaleChange = sent ? { change: () => sent, applying: { force: options.force ?? false } } : { change: await patchedTree(call, spoken, options, type) };
+  const request = writeRequest(context, call, endpoint, options);
+  return reply(call, endpoint, await written(request, call.target.name, change));
 };
 
 /** Stores the replicas a scale says, and who owns them. */
-async function written(
-  context: EndpointContext,
-  call: ApiCall,
-  endpoint: Endpoint,
-  options: { readonly dryRun: boolean; readonly fieldManager: string },
-  uid: string | undefined,
-  change: (scale: ApiObject) => ApiObject,
-  applying?: { readonly force: boolean },
-): Promise<Reply> {
-  const request: WriteRequest = writeRequest(context, call, endpoint, options);
+async function written(request: WriteRequest, name: string, change: ScaleChange, uid?: string): Promise<Held> {
+  const { endpoint } = request;
   const view = endpoint.resource.strategy.scale!;
-  const { name } = call.target;
   const { held } = await update(request, name, {
     tracked: true,
     uid,
     transform: (found) => {
       const old = found!;
-      const { scale, managedFields } = ownersOfScale(request, old, scaleOf(endpoint, old), change, applying);
+      const { scale, managedFields } = ownersOfScale(request, old, scaleOf(endpoint, old), change);
       const next = deepCopy(old);
       const replicas = (scale as unknown as { spec?: { replicas?: number } }).spec?.replicas ?? 0;
       if (replicas < 0) throw invalid({ group: Scale.kind.group, kind: "Scale" }, name, [invalidValue("spec.replicas", replicas, "must be greater than or equal to 0")]);
@@ -96,5 +86,5 @@ async function written(
       return next;
     },
   });
-  return reply(call, endpoint, held);
+  return held;
 }
