@@ -143,6 +143,18 @@ test("a refusal by admission leaves nothing", async (t) => {
   assert.equal(writes(), 0);
 });
 
+test("an owner named twice is kept once, and the client is told", async (t) => {
+  const { create, edit, warnings } = await shelf(t, configMap);
+  const owner = { apiVersion: "v1", kind: "Pod", name: "p", uid: "u-1" };
+  const other = { ...owner, name: "q" };
+  const made = await create(map({ name: "a", ownerReferences: [owner, { ...owner }, other] }));
+  assert.deepEqual(made.metadata.ownerReferences, [owner, other]);
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0]!, /Repeated: u-1$/);
+  const changed = await edit("a", (object) => void (object.metadata.ownerReferences = [other, { ...other }]));
+  assert.deepEqual([changed.metadata.ownerReferences, warnings.length], [[other], 2]);
+});
+
 test("the kind's own rules and the schema's come in one answer", async (t) => {
   const { create } = await shelf(t, configMap);
   assert.deepEqual(await causesOf(create({ metadata: { name: "A" }, data: { "bad key": "" } })), ["Invalid metadata.name", "Invalid data[bad key]"]);

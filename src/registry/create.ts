@@ -6,7 +6,7 @@ import type { Held } from "#watchcache";
 import { trackUpdate } from "./field-owners.ts";
 import { dnsSubdomain, generatedName, pathSegment } from "./names.ts";
 import { validateFinalizersQualified, validateMeta } from "./object-meta.ts";
-import { type WriteRequest, attempt, circumstances, timestamp } from "./request.ts";
+import { type WriteRequest, attempt, circumstances, tidyOwners, timestamp } from "./request.ts";
 import type { ApiObject } from "./strategy.ts";
 
 const mostNames = 8;
@@ -42,9 +42,11 @@ async function attemptToCreate(request: WriteRequest, object: ApiObject, options
   delete meta.deletionTimestamp;
   delete meta.deletionGracePeriodSeconds;
   delete meta.selfLink;
+  tidyOwners(request, object);
   if (!options.tracked) trackUpdate(request, undefined, object);
   if (!meta.name && meta.generateName) meta.name = generatedName(meta.generateName);
   await request.admission.mutate(attempt(request, "CREATE", meta.name ?? "", object, undefined));
+  tidyOwners(request, object);
   fillNamespace(request, object);
   if (!meta.name && meta.generateName) meta.name = generatedName(meta.generateName);
   meta.uid = randomUUID();

@@ -1,4 +1,5 @@
 // The rules of metadata that hold for every kind.
+import { isDeepStrictEqual } from "node:util";
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from "#api";
 import { type FieldError, forbiddenField, invalidValue, isLabelValue, isQualifiedName, required } from "#base";
 import type { Dialect } from "#dialect";
@@ -103,6 +104,18 @@ function validateOwners(owners: readonly OwnerReference[] | undefined, metaPath:
     else controller = name;
   }
   return errors;
+}
+
+/** An owner named twice in the same words is kept once; tells which were repeated. */
+export function dropRepeatedOwners(meta: ObjectMeta): string[] {
+  const kept: OwnerReference[] = [];
+  const repeated: string[] = [];
+  for (const owner of meta.ownerReferences ?? []) {
+    if (kept.some((other) => other.uid === owner.uid && isDeepStrictEqual(other, owner))) repeated.push(owner.uid);
+    else kept.push(owner);
+  }
+  if (repeated.length > 0) meta.ownerReferences = kept;
+  return repeated;
 }
 
 export const orphanFinalizer = "orphan";

@@ -1,6 +1,7 @@
 // What every write carries beside the object: who, through which version, under which options, and who hears warnings.
 import type { AdmissionChain, Actor, Attempt, Operation } from "#admission";
 import { groupName } from "#dialect";
+import { dropRepeatedOwners } from "./object-meta.ts";
 import type { Endpoint } from "./resource.ts";
 import type { ApiObject, Circumstances, RegistrySettings } from "./strategy.ts";
 
@@ -47,6 +48,12 @@ export function attempt(request: WriteRequest, operation: Operation, name: strin
     options: request.options,
     warn: (text) => request.warn(text),
   };
+}
+
+/** Repeated owners are dropped with a word to the client, before anybody looks and again after admission had its say. */
+export function tidyOwners(request: WriteRequest, { metadata }: ApiObject): void {
+  const repeated = dropRepeatedOwners(metadata);
+  if (repeated.length > 0) request.warn(`metadata.ownerReferences names owners more than once; only the first mention is kept. Repeated: ${repeated.join(", ")}`);
 }
 
 /** The second as objects carry it. */

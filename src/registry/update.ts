@@ -7,7 +7,7 @@ import { create, fillNamespace } from "./create.ts";
 import { trackUpdate } from "./field-owners.ts";
 import { pathSegment } from "./names.ts";
 import { validateFinalizersQualified, validateMeta, validateMetaUpdate } from "./object-meta.ts";
-import { type WriteRequest, attempt, circumstances } from "./request.ts";
+import { type WriteRequest, attempt, circumstances, tidyOwners } from "./request.ts";
 import type { ApiObject } from "./strategy.ts";
 
 export interface Change {
@@ -73,8 +73,10 @@ async function prepared(request: WriteRequest, name: string, sent: ApiObject, ol
   let object = sent;
   fillNamespace(request, object);
   const part = request.subresource ? strategy.subresources?.[request.subresource] : undefined;
+  tidyOwners(request, object);
   if (!change.tracked) trackUpdate(request, old, object);
   await request.admission.mutate(attempt(request, "UPDATE", name, object, old));
+  tidyOwners(request, object);
   object.metadata.generation = old.metadata.generation;
   if (part) object = part.merge(object, old, about);
   else {
