@@ -18,7 +18,9 @@ else {
   try {
     await round(cluster, 2, "warm");
     const figures = await round(cluster, pods, "lat");
-    console.log(`${pods} pods of one container; the reference: ready in ${reference.readySeconds} s, gone in ${reference.goneSeconds} s, ${reference.cpuSeconds} s of CPU, ${reference.megabytes} MB`);
+    console.log(
+      `${pods} pods of one container; the reference: ready in ${reference.readySeconds} s, gone in ${reference.goneSeconds} s, ${reference.cpuSeconds} s of CPU, ${reference.megabytes} MB`,
+    );
     row("ready after creation began", figures.readySeconds, reference.readySeconds * 0.7, "s");
     row("gone after deletion began", figures.goneSeconds, reference.goneSeconds * 0.5, "s");
     row("CPU of the agent, whole round", figures.cpuSeconds, reference.cpuSeconds, "s");

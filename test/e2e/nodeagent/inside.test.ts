@@ -19,9 +19,9 @@ describe("inside a container", { concurrency: 8, ...needsCluster() }, () => {
     await cluster?.stop();
   });
   const configMap = (name: string, data: Record<string, string>, more: object = {}) =>
-    cluster.client.of(kinds.configMaps).create({ metadata: { name }, data, ...more } as never, { namespace: home.namespace });
+    cluster.client.of(kinds.configMaps).create({ metadata: { name }, data, ...more }, { namespace: home.namespace });
   const secret = (name: string, data: Record<string, string>) =>
-    cluster.client.of(kinds.secrets).create({ metadata: { name }, type: "Opaque", stringData: data } as never, { namespace: home.namespace });
+    cluster.client.of(kinds.secrets).create({ metadata: { name }, type: "Opaque", stringData: data }, { namespace: home.namespace });
   const volume = (source: SpecPart, mount: SpecPart = {}): [SpecPart, SpecPart] => [
     { volumeMounts: [{ name: "v", mountPath: "/v", ...mount }] },
     { volumes: [{ name: "v", ...source }] },

@@ -290,7 +290,7 @@ for (const name of dialects) {
       const type = name === "orch" ? "orch.io/dockerconfigjson" : "kubernetes.io/dockerconfigjson";
       await cluster.client
         .of(kinds.secrets)
-        .create({ metadata: { name: "pull" }, type, data: { ".dockerconfigjson": Buffer.from(config).toString("base64") } } as never, { namespace: home.namespace });
+        .create({ metadata: { name: "pull" }, type, data: { ".dockerconfigjson": Buffer.from(config).toString("base64") } }, { namespace: home.namespace });
       registry.protect({ username: "me", password: "secret" });
       try {
         const pod = await home.script("echo in", { image, imagePullPolicy: "Always" }, { imagePullSecrets: [{ name: "pull" }] });

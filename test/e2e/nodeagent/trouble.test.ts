@@ -125,7 +125,7 @@ describe("trouble on a node", needsCluster(), () => {
         labels: {},
         annotations: {},
       };
-      const id = await runtime.runPodSandbox(foreign as never, "");
+      const id = await runtime.runPodSandbox(foreign, "");
       await cluster.agent.restart();
       await home.remove(await make().then(async (name) => (await home.ready(name)).metadata.name ?? ""));
       const left = (await runtime.listPodSandboxes()).find((sandbox) => sandbox.id === id);
@@ -157,7 +157,7 @@ describe("trouble on a node", needsCluster(), () => {
 
   test("the disk of the agent is full: running pods do not notice, new ones wait with an event and start when there is room", async () => {
     const from = marked();
-    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "big" }, data: { file: "x".repeat(400_000) } } as never, { namespace: home.namespace });
+    await cluster.client.of(kinds.configMaps).create({ metadata: { name: "big" }, data: { file: "x".repeat(400_000) } }, { namespace: home.namespace });
     await run("dd", ["if=/dev/zero", `of=${join(disk, "filler")}`, "bs=64k"]).catch(() => undefined);
     const blocked = await home.script(forever, { volumeMounts: [{ name: "v", mountPath: "/v" }] }, { volumes: [{ name: "v", configMap: { name: "big" } }] });
     await home.events(blocked, "FailedMount");
