@@ -126,13 +126,11 @@ for (const flag of ["--watch-cache=false", "--watch-cache-sizes=configmaps#0,nam
     await using server = await startServer({ store: "memory", flags: [flag] });
     const viewer = { name: "vera", groups: ["system:authenticated"] };
     await server.client.of(kinds.clusterRoles).create({ metadata: { name: "reader" }, rules: [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list", "watch"] }] });
-    await server.client
-      .of(kinds.clusterRoleBindings)
-      .create({
-        metadata: { name: "vera" },
-        roleRef: { apiGroup: "rbac.authorization.orch.io", kind: "ClusterRole", name: "reader" },
-        subjects: [{ kind: "User", name: "vera", apiGroup: "rbac.authorization.orch.io" }],
-      });
+    await server.client.of(kinds.clusterRoleBindings).create({
+      metadata: { name: "vera" },
+      roleRef: { apiGroup: "rbac.authorization.orch.io", kind: "ClusterRole", name: "reader" },
+      subjects: [{ kind: "User", name: "vera", apiGroup: "rbac.authorization.orch.io" }],
+    });
     const [maps, hers] = [server.client.of(kinds.configMaps), server.kit.client(viewer).of(kinds.configMaps)];
     const { resourceVersion } = await maps.list({ namespace: "default" });
     await maps.create(map("a"));
@@ -162,7 +160,7 @@ test("events expire when the virtual clock says so, and not before", async () =>
   const clock = virtualClock(Date.UTC(2030, 0, 1));
   await using server = await startServer({ store: "memory", clock, flags: ["--event-ttl=1h"] });
   const events = server.client.of(kinds.coreEvents);
-  const made = await events.create({ metadata: { name: "a.1", namespace: "default" }, involvedObject: { namespace: "default" } } as Parameters<typeof events.create>[0]);
+  const made = await events.create({ metadata: { name: "a.1", namespace: "default" }, involvedObject: { namespace: "default" } });
   assert.equal(made.metadata.creationTimestamp, "2030-01-01T00:00:00Z");
   await clock.advance(3_599_000);
   assert.equal((await events.list({ namespace: "default" })).items.length, 1);
