@@ -156,6 +156,13 @@ test("a fork has the past of its origin and a future of its own", async () => {
   assert.deepEqual(names((await forked.list({ namespace: "default" })).items), ["shared", "theirs"]);
 });
 
+test("a fork of a server with a port has a port of its own", async () => {
+  await using server = await startServer({ store: "memory", port: 0 });
+  await using fork = await server.kit.fork();
+  assert.match(fork.url, /^https:/);
+  assert.notEqual(fork.url, server.url);
+});
+
 test("events expire when the virtual clock says so, and not before", async () => {
   const clock = virtualClock(Date.UTC(2030, 0, 1));
   await using server = await startServer({ store: "memory", clock, flags: ["--event-ttl=1h"] });

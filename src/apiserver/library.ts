@@ -78,7 +78,7 @@ async function launch(options: ServerOptions, memory: MemoryStore | undefined, o
       connect,
       memory,
       caughtUp: async () => void (await started.core.feed.current()),
-      fork: (store) => launch(options, store, own),
+      fork: (store) => launch(options.port === undefined ? options : { ...options, port: 0 }, store, own),
     }),
     clientConfig: singleContext({ name: "local", server: started.url, ca: started.certificate, token: own.token }),
     stop,
