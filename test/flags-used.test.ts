@@ -18,7 +18,7 @@ const otherwise: Readonly<Record<string, string>> = {
 
 const root = join(import.meta.dirname, "..", "src");
 const readers = (readdirSync(root, { recursive: true }) as string[])
-  .filter((file) => /\.ts$/.test(file) && !/\.(test|fixture)\.ts$|\/options\/|^(options|nodeagent)\//.test(file))
+  .filter((file) => file.endsWith(".ts") && !/\.(test|fixture)\.ts$|\/options\/|^(options|nodeagent)\//.test(file))
   .map((file) => readFileSync(join(root, file), "utf8"))
   .join("\n");
 

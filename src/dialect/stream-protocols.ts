@@ -7,6 +7,8 @@ const suffix = streamProtocols.portForward.replace("portforward.", "");
 export const runtimeProtocols = (dialect: Dialect, offered: string): string => respelled(offered, dialect.wire.groupSuffix, suffix);
 
 /** A runtime's answer, as the client spelled what it offered. */
-export const clientProtocol = (dialect: Dialect, chosen: string, offered: string): string => (offered.includes(chosen) ? chosen : respelled(chosen, suffix, dialect.wire.groupSuffix));
+export const clientProtocol = (dialect: Dialect, chosen: string, offered: string): string =>
+  offered.includes(chosen) ? chosen : respelled(chosen, suffix, dialect.wire.groupSuffix);
 
-const respelled = (names: string, from: string, to: string): string => names.replaceAll(/[^\s,]+/g, (name) => (name.endsWith(`.${from}`) ? name.slice(0, -from.length) + to : name));
+const respelled = (names: string, from: string, to: string): string =>
+  names.replaceAll(/[^\s,]+/g, (name) => (name.endsWith(`.${from}`) ? name.slice(0, -from.length) + to : name));

@@ -7,7 +7,7 @@ interface Scalable extends ApiObject {
   status: { replicas?: number | undefined };
 }
 
-export function scaleView<T extends Scalable>(selectorText: (obj: T) => string = (obj) => labelSelectorText((obj.spec.selector ?? {}))): ScaleView<T> {
+export function scaleView<T extends Scalable>(selectorText: (obj: T) => string = (obj) => labelSelectorText(obj.spec.selector ?? {})): ScaleView<T> {
   return {
     replicas: ({ spec }) => spec.replicas ?? 0,
     setReplicas: ({ spec }, replicas) => {
