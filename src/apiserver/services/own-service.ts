@@ -13,7 +13,9 @@ export async function bootstrapOwnService(core: Core, { endpointReconcilerType, 
   const name = core.options.dialect.data.apiService;
   const resource = core.resources.get("/services")!;
   const endpoint = resource.endpoints[0]!;
-  const ports = [{ name: "https", protocol: "TCP", port: 443, targetPort: securePort, ...(nodePort > 0 && { nodePort }) }];
+  // A server that takes any free port knows it only later; nothing in the cluster relies on such a server.
+  const targetPort = securePort || 443;
+  const ports = [{ name: "https", protocol: "TCP", port: 443, targetPort, ...(nodePort > 0 && { nodePort }) }];
   const type = nodePort > 0 ? "NodePort" : "ClusterIP";
   const held = await resource.source.get(resource.keyOf("default", name), { at: "latest" });
   if (!held) {
@@ -23,6 +25,6 @@ export async function bootstrapOwnService(core: Core, { endpointReconcilerType, 
   }
   const { spec } = resource.objectOf(held) as unknown as Service;
   const [first] = spec.ports ?? [];
-  if (spec.ports?.length === 1 && first!.targetPort === securePort && spec.type === type && (first!.nodePort ?? 0) === nodePort) return;
+  if (spec.ports?.length === 1 && first!.targetPort === targetPort && spec.type === type && (first!.nodePort ?? 0) === nodePort) return;
   await update(ownRequest(core, endpoint, "default"), name, { transform: (old) => ({ ...old!, spec: { ...(old as unknown as Service).spec, type, ports } }) as ApiObject });
 }
