@@ -30,7 +30,7 @@ export const list: Endpointed = async (context, call, endpoint) => {
   const { as } = represented(context, call, endpoint, listForms);
   const options = listOptions(call, endpoint, context.gates);
   const listing = await listPage(call, endpoint, options);
-  return replyWith(as, endpoint, 200, as.list(listing.items, metadataOf(listing)));
+  return replyWith(as, endpoint, 200, await as.list(listing.items, metadataOf(listing)));
 };
 
 export function metadataOf(listing: Listing): { resourceVersion: string; continue?: string; remainingItemCount?: number } {

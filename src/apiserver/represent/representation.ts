@@ -4,6 +4,7 @@ import type { Dialect } from "#dialect";
 import type { ApiObject, Endpoint, KindSchema } from "#registry";
 import { type Message, ProtobufWriter, encodeEnvelope, encodeJson, printYaml, protobufCodec, stringifyJson } from "#schema";
 import type { FrameEncoder, FrameType, Held } from "#watchcache";
+import { longList, shortList } from "./long-list.ts";
 import type { Choice, Media } from "./negotiate.ts";
 import { type IncludeObject, columnDefinitions, partialMetadata, rowOf } from "./table.ts";
 
@@ -13,10 +14,13 @@ export interface ListMetadata {
   readonly remainingItemCount?: number;
 }
 
+export type ListBody = Uint8Array | readonly Uint8Array[];
+
 export interface Representation extends FrameEncoder {
   readonly media: Media;
   object(held: Held): Uint8Array;
-  list(items: readonly Held[], metadata: ListMetadata): Uint8Array | readonly Uint8Array[];
+  /** A long list in a form that has to be made object by object comes later. */
+  list(items: readonly Held[], metadata: ListMetadata): ListBody | Promise<ListBody>;
   /** A mark that carries only a revision; `complete` says that everything there was has been sent before it. */
   bookmark(revision: number, complete?: boolean): Uint8Array;
   /** An error inside a stream. */
@@ -32,7 +36,10 @@ export function representation(endpoint: Endpoint, choice: Choice, include: Incl
   return {
     media: choice.media,
     object: (held) => write.whole(shape.one(held), shape.schema),
-    list: (items, metadata) => write.whole(shape.many(items, metadata), shape.listSchema),
+    list: (items, metadata) =>
+      items.length <= shortList
+        ? write.whole(items.length === 0 && shape.none ? shape.none(metadata) : shape.list(items.map(shape.item), metadata), shape.listSchema)
+        : longList(items, { empty: shape.list([], metadata), listSchema: shape.listSchema, itemSchema: shape.schema, item: shape.item }, choice, dialect.wire.protobufMagic),
     encode: (type, item) => write.frame(type, shape.one(item), shape.schema),
     bookmark: (revision, complete) => write.frame("BOOKMARK", shape.mark(revision, complete), shape.schema),
     error: (status) => write.frame("ERROR", status, Status),
@@ -89,7 +96,11 @@ interface ShapeOf {
   readonly schema: KindSchema;
   readonly listSchema: KindSchema;
   one(held: Held): unknown;
-  many(items: readonly Held[], metadata: ListMetadata): unknown;
+  /** As it stands in a list. */
+  item(held: Held): unknown;
+  list(items: readonly unknown[], metadata: ListMetadata): { readonly kind: string; readonly apiVersion: string };
+  /** An empty list, where it looks unlike others. */
+  none?(metadata: ListMetadata): unknown;
   mark(revision: number, complete?: boolean): unknown;
 }
 
@@ -112,15 +123,11 @@ function whole(endpoint: Endpoint): ShapeOf {
     schema: endpoint.schema,
     listSchema,
     one,
-    many: (items, metadata) => ({
-      kind: `${endpoint.kind}List`,
-      apiVersion: endpoint.apiVersion,
-      metadata,
-      items: items.map((held) => {
-        const { kind: _kind, apiVersion: _apiVersion, ...rest } = one(held);
-        return rest;
-      }),
-    }),
+    item: (held) => {
+      const { kind: _kind, apiVersion: _apiVersion, ...rest } = one(held);
+      return rest;
+    },
+    list: (items, metadata) => ({ kind: `${endpoint.kind}List`, apiVersion: endpoint.apiVersion, metadata, items }),
     mark: (revision, complete) => JSON.parse(encodeJson(endpoint.schema, marker(endpoint, revision, complete) as never)) as unknown,
   };
 }
@@ -128,16 +135,13 @@ function whole(endpoint: Endpoint): ShapeOf {
 function metadataOnly(endpoint: Endpoint, choice: Choice): ShapeOf {
   const { resource } = endpoint;
   const apiVersion = choice.formVersion;
+  const one = (held: Held): unknown => partialMetadata(endpoint.fromHub(resource.objectOf(held)), apiVersion);
   return {
     schema: PartialObjectMetadata,
     listSchema: listOf(PartialObjectMetadata),
-    one: (held) => partialMetadata(endpoint.fromHub(resource.objectOf(held)), apiVersion),
-    many: (items, metadata) => ({
-      kind: "PartialObjectMetadataList",
-      apiVersion,
-      metadata,
-      items: items.map((held) => partialMetadata(endpoint.fromHub(resource.objectOf(held)), apiVersion)),
-    }),
+    one,
+    item: one,
+    list: (items, metadata) => ({ kind: "PartialObjectMetadataList", apiVersion, metadata, items }),
     mark: (revision, complete) => partialMetadata(marker(endpoint, revision, complete), apiVersion),
   };
 }
@@ -152,13 +156,15 @@ function table(endpoint: Endpoint, choice: Choice, include: IncludeObject, now: 
     return rowOf(strategy, hub, include === "Object" ? endpoint.fromHub(resource.objectOf(held)) : hub, include, rowVersion, now());
   };
   const columns = columnDefinitions(strategy);
-  const many = (rows: unknown[] | null, metadata: Partial<ListMetadata>): unknown => ({ ...head, metadata, columnDefinitions: columns, rows });
+  const many = (rows: readonly unknown[] | null, metadata: Partial<ListMetadata>): typeof head => ({ ...head, ...{ metadata, columnDefinitions: columns, rows } });
   return {
     schema: Table,
     listSchema: Table,
     one: (held) => many([row(held)], held.revision > 0 ? { resourceVersion: String(held.revision) } : {}),
+    item: row,
+    list: many,
     // Kinds without columns of their own answer an empty list with no rows at all.
-    many: (items, metadata) => many(items.length > 0 || strategy.columns ? items.map(row) : null, metadata),
+    ...(!strategy.columns && { none: (metadata) => many(null, metadata) }),
     mark: (revision, complete) =>
       many([{ cells: columns.map(() => null), object: partialMetadata(marker(endpoint, revision, complete), rowVersion) }], { resourceVersion: String(revision) }),
   };

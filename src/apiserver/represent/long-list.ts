@@ -1,0 +1,95 @@
+// Lists of many objects in a form that is made object by object: some at a time, so that a list of fifty thousand holds nobody up.
+//
+//   the list without objects, cut open    {"kind":"…List","metadata":{…},"items":[ | ]}
+//   and the objects put in between                                               ^
+import { type Message, encodeEnvelope, printYaml, protobufCodec, stringifyJson } from "#schema";
+import type { Held } from "#watchcache";
+import type { Choice } from "./negotiate.ts";
+
+/** Shorter lists are made in one go. */
+export const shortList = 256;
+const millisecondsAtOnce = 5;
+const itemsBetweenLooks = 16;
+
+export interface LongList {
+  /** The list with an empty array of objects (or rows). */
+  readonly empty: { readonly kind: string; readonly apiVersion: string };
+  readonly listSchema: Message;
+  readonly itemSchema: Message;
+  readonly item: (held: Held) => unknown;
+}
+
+export async function longList(items: readonly Held[], list: LongList, choice: Choice, magic: Uint8Array): Promise<readonly Uint8Array[]> {
+  const form = choice.media === "protobuf" ? binary(list, magic) : choice.media === "yaml" ? yaml(list) : json(list, choice.pretty);
+  const parts: Uint8Array[] = [];
+  let gathered: (string | Uint8Array)[] = [];
+  const join = (): void => {
+    if (gathered.length > 0) parts.push(typeof gathered[0] === "string" ? Buffer.from(gathered.join("")) : Buffer.concat(gathered as Uint8Array[]));
+    gathered = [];
+  };
+  let began = performance.now();
+  for (const [at, held] of items.entries()) {
+    if (at > 0) gathered.push(form.between);
+    gathered.push(form.encode(list.item(held)));
+    if (at % itemsBetweenLooks !== 0 || performance.now() - began < millisecondsAtOnce) continue;
+    join();
+    await new Promise((resolve) => setImmediate(resolve));
+    began = performance.now();
+  }
+  join();
+  return form.around(parts);
+}
+
+interface Form {
+  encode(item: unknown): string | Uint8Array;
+  readonly between: string | Uint8Array;
+  around(parts: readonly Uint8Array[]): readonly Uint8Array[];
+}
+
+function json({ empty }: LongList, pretty: boolean): Form {
+  const text = pretty ? stringifyJson(empty, 2) : stringifyJson(empty);
+  const cut = text.lastIndexOf("[]") + 1;
+  const around = (parts: readonly Uint8Array[], head: string, tail: string): readonly Uint8Array[] => [Buffer.from(head), ...parts, Buffer.from(tail)];
+  if (!pretty) return { encode: stringifyJson, between: ",", around: (parts) => around(parts, text.slice(0, cut), `${text.slice(cut)}\n`) };
+  return {
+    // Texts have no line ends of their own in JSON.
+    encode: (item) => stringifyJson(item, 2).replaceAll("\n", "\n    "),
+    between: ",\n    ",
+    around: (parts) => around(parts, `${text.slice(0, cut)}\n    `, `\n  ${text.slice(cut)}`),
+  };
+}
+
+function yaml({ empty }: LongList): Form {
+  const text = printYaml(empty);
+  const [place = "", key] = /^(items|rows): \[\]\n/m.exec(text)!;
+  const cut = text.indexOf(place);
+  return {
+    // A sequence stands at the same indentation as the key above it.
+    encode: (item) => printYaml([item]),
+    between: "",
+    around: (parts) => [Buffer.from(`${text.slice(0, cut)}${key}:\n`), ...parts, Buffer.from(text.slice(cut + place.length))],
+  };
+}
+
+const itemTag = 0x12;
+
+function binary({ empty, listSchema, itemSchema }: LongList, magic: Uint8Array): Form {
+  const codec = protobufCodec(itemSchema);
+  return {
+    encode: (item) => {
+      const bytes = codec.encode(item as never);
+      const head = Buffer.from([itemTag, ...varint(bytes.length)]);
+      return Buffer.concat([head, bytes]);
+    },
+    between: new Uint8Array(0),
+    around: (parts) => [encodeEnvelope(empty, Buffer.concat([protobufCodec(listSchema).encode(empty as never), ...parts]), magic)],
+  };
+}
+
+function varint(value: number): number[] {
+  const bytes: number[] = [];
+  for (let rest = value; ; rest >>>= 7) {
+    if (rest < 0x80) return [...bytes, rest];
+    bytes.push((rest & 0x7f) | 0x80);
+  }
+}
