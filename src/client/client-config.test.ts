@@ -2,42 +2,44 @@ import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, test } from "node:test";
+import { afterEach, beforeEach, describe, test } from "node:test";
 import { connectionOf, parseClientConfig, readClientConfig, singleContext, writeClientConfig } from "./client-config.ts";
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "orch-config-"));
-});
-afterEach(() => rmSync(folder, { recursive: true }));
-const put = (name: string, text: string): string => {
-  writeFileSync(join(folder, name), text);
-  return join(folder, name);
-};
+// Inside a group, so that the hooks are for these tests only: all files share one process.
+describe("client configuration files", () => {
+  let folder: string;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "orch-config-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+  const put = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  };
 
-test("what is written reads back the same, for its owner only, and leaves no draft", () => {
-  const config = singleContext({ name: "local", server: "https://127.0.0.1:1", ca: "CA\n", certificate: "CERT\n", key: "KEY\n", token: "t", namespace: "n" });
-  const file = join(folder, "deep", "config");
-  writeClientConfig(file, config);
-  writeClientConfig(file, config);
-  assert.equal(statSync(file).mode & 0o777, 0o600);
-  assert.deepEqual(readdirSync(join(folder, "deep")), ["config"]);
-  assert.deepEqual(readClientConfig(file), config);
-  const { secrets, token, ...rest } = connectionOf(readClientConfig(file));
-  assert.deepEqual(secrets!(), { ca: "CA\n", certificate: "CERT\n", key: "KEY\n" });
-  assert.equal(token!(), "t");
-  assert.deepEqual(rest, { server: "https://127.0.0.1:1", headers: {}, namespace: "n" });
-});
+  test("what is written reads back the same, for its owner only, and leaves no draft", () => {
+    const config = singleContext({ name: "local", server: "https://127.0.0.1:1", ca: "CA\n", certificate: "CERT\n", key: "KEY\n", token: "t", namespace: "n" });
+    const file = join(folder, "deep", "config");
+    writeClientConfig(file, config);
+    writeClientConfig(file, config);
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.deepEqual(readdirSync(join(folder, "deep")), ["config"]);
+    assert.deepEqual(readClientConfig(file), config);
+    const { secrets, token, ...rest } = connectionOf(readClientConfig(file));
+    assert.deepEqual(secrets!(), { ca: "CA\n", certificate: "CERT\n", key: "KEY\n" });
+    assert.equal(token!(), "t");
+    assert.deepEqual(rest, { server: "https://127.0.0.1:1", headers: {}, namespace: "n" });
+  });
 
-test("fields nobody here knows survive reading and writing", () => {
-  const file = put("config", "kind: Config\npreferences: {colors: true}\nclusters: [{name: a, cluster: {server: 's', extensions: [1]}, extra: x}]\n");
-  writeClientConfig(file, readClientConfig(file));
-  const again = readClientConfig(file) as unknown as Record<string, unknown>;
-  assert.deepEqual(again["preferences"], { colors: true });
-  assert.deepEqual(again["clusters"], [{ name: "a", cluster: { server: "s", extensions: [1] }, extra: "x" }]);
-});
+  test("fields nobody here knows survive reading and writing", () => {
+    const file = put("config", "kind: Config\npreferences: {colors: true}\nclusters: [{name: a, cluster: {server: 's', extensions: [1]}, extra: x}]\n");
+    writeClientConfig(file, readClientConfig(file));
+    const again = readClientConfig(file) as unknown as Record<string, unknown>;
+    assert.deepEqual(again["preferences"], { colors: true });
+    assert.deepEqual(again["clusters"], [{ name: "a", cluster: { server: "s", extensions: [1] }, extra: "x" }]);
+  });
 
-const files = `
+  const files = `
 apiVersion: v1
 kind: Config
 current-context: second
@@ -59,63 +61,64 @@ contexts:
 - {name: stranger, context: {cluster: c1, user: nobody}}
 `;
 
-test("the current context counts unless another is named; file names are taken from the config's folder", () => {
-  mkdirSync(join(folder, "pki"));
-  for (const [name, text] of [
-    ["pki/ca.crt", "CA"],
-    ["pki/me.crt", "CERT"],
-    ["pki/me.key", "KEY"],
-    ["token", "from-file\n"],
-  ] as const)
-    put(name, text);
-  const config = readClientConfig(put("config", files));
-  const current = connectionOf(config);
-  assert.equal(current.server, "https://two");
-  assert.equal(current.serverName, "two.test");
-  assert.equal(current.insecure, true);
-  assert.equal(current.token!(), "from-file");
-  assert.deepEqual(current.secrets!(), { ca: "CA", certificate: "CERT", key: "KEY" });
-  put("pki/me.crt", "ROTATED");
-  assert.equal(current.secrets!().certificate, "ROTATED", "each connection takes the files as they are");
-  const first = connectionOf(config, "first");
-  assert.deepEqual([first.server, first.namespace, first.token!()], ["https://one", "n1", "one"]);
-  assert.deepEqual(connectionOf(config, "third").headers, {
-    authorization: `Basic ${Buffer.from("me:secret").toString("base64")}`,
-    "impersonate-user": "other",
-    "impersonate-uid": "7",
-    "impersonate-group": ["a", "b"],
+  test("the current context counts unless another is named; file names are taken from the config's folder", () => {
+    mkdirSync(join(folder, "pki"));
+    for (const [name, text] of [
+      ["pki/ca.crt", "CA"],
+      ["pki/me.crt", "CERT"],
+      ["pki/me.key", "KEY"],
+      ["token", "from-file\n"],
+    ] as const)
+      put(name, text);
+    const config = readClientConfig(put("config", files));
+    const current = connectionOf(config);
+    assert.equal(current.server, "https://two");
+    assert.equal(current.serverName, "two.test");
+    assert.equal(current.insecure, true);
+    assert.equal(current.token!(), "from-file");
+    assert.deepEqual(current.secrets!(), { ca: "CA", certificate: "CERT", key: "KEY" });
+    put("pki/me.crt", "ROTATED");
+    assert.equal(current.secrets!().certificate, "ROTATED", "each connection takes the files as they are");
+    const first = connectionOf(config, "first");
+    assert.deepEqual([first.server, first.namespace, first.token!()], ["https://one", "n1", "one"]);
+    assert.deepEqual(connectionOf(config, "third").headers, {
+      authorization: `Basic ${Buffer.from("me:secret").toString("base64")}`,
+      "impersonate-user": "other",
+      "impersonate-uid": "7",
+      "impersonate-group": ["a", "b"],
+    });
+    assert.equal(connectionOf(config, "nobody").token, undefined);
   });
-  assert.equal(connectionOf(config, "nobody").token, undefined);
-});
 
-const refusals: [name: string, text: string, context: string | undefined, message: RegExp][] = [
-  ["a text that is no YAML", "a: [", undefined, /config: /],
-  ["a list", "- a", undefined, /not a client config/],
-  ["another kind", "kind: Pod", undefined, /kind "Pod"/],
-  ["clusters that are no list", "clusters: {}", undefined, /clusters must be a list/],
-  ["a cluster without a name", "clusters: [{cluster: {}}]", undefined, /clusters\[0\] must have a name/],
-  ["a server that is no text", "clusters: [{name: a, cluster: {server: 5}}]", undefined, /clusters\[0\].cluster.server must be a string/],
-  ["a current-context that is no name", "current-context: [a]", undefined, /current-context/],
-  ["no current context", "kind: Config", undefined, /no current-context/],
-  ["an unknown context", files, "missing", /no context "missing"/],
-  ["a context with an unknown cluster", files, "lost", /cluster "nowhere"/],
-  ["a context with an unknown user", files, "stranger", /user "nobody"/],
-  ["a credential helper", files, "plugin", /by exec/],
-  ["files that are not there", files, "second", /ca\.crt/],
-];
-for (const [name, text, context, message] of refusals) {
-  test(`${name} is refused by name`, () => {
-    assert.throws(() => connectionOf(parseClientConfig(text, join(folder, "config")), context), { name: "ClientConfigError", message });
+  const refusals: [name: string, text: string, context: string | undefined, message: RegExp][] = [
+    ["a text that is no YAML", "a: [", undefined, /config: /],
+    ["a list", "- a", undefined, /not a client config/],
+    ["another kind", "kind: Pod", undefined, /kind "Pod"/],
+    ["clusters that are no list", "clusters: {}", undefined, /clusters must be a list/],
+    ["a cluster without a name", "clusters: [{cluster: {}}]", undefined, /clusters\[0\] must have a name/],
+    ["a server that is no text", "clusters: [{name: a, cluster: {server: 5}}]", undefined, /clusters\[0\].cluster.server must be a string/],
+    ["a current-context that is no name", "current-context: [a]", undefined, /current-context/],
+    ["no current context", "kind: Config", undefined, /no current-context/],
+    ["an unknown context", files, "missing", /no context "missing"/],
+    ["a context with an unknown cluster", files, "lost", /cluster "nowhere"/],
+    ["a context with an unknown user", files, "stranger", /user "nobody"/],
+    ["a credential helper", files, "plugin", /by exec/],
+    ["files that are not there", files, "second", /ca\.crt/],
+  ];
+  for (const [name, text, context, message] of refusals) {
+    test(`${name} is refused by name`, () => {
+      assert.throws(() => connectionOf(parseClientConfig(text, join(folder, "config")), context), { name: "ClientConfigError", message });
+    });
+  }
+
+  test("a missing file is named", () => assert.throws(() => readClientConfig(join(folder, "none")), /none/));
+
+  test("nothing of an interrupted write replaces what was there", () => {
+    const file = put("config", "kind: Config\n");
+    const cyclic = singleContext({ name: "a", server: "s" }) as unknown as Record<string, unknown>;
+    cyclic["self"] = cyclic;
+    assert.throws(() => writeClientConfig(file, cyclic as never));
+    assert.equal(readFileSync(file, "utf8"), "kind: Config\n");
+    assert.deepEqual(readdirSync(folder), ["config"]);
   });
-}
-
-test("a missing file is named", () => assert.throws(() => readClientConfig(join(folder, "none")), /none/));
-
-test("nothing of an interrupted write replaces what was there", () => {
-  const file = put("config", "kind: Config\n");
-  const cyclic = singleContext({ name: "a", server: "s" }) as unknown as Record<string, unknown>;
-  cyclic["self"] = cyclic;
-  assert.throws(() => writeClientConfig(file, cyclic as never));
-  assert.equal(readFileSync(file, "utf8"), "kind: Config\n");
-  assert.deepEqual(readdirSync(folder), ["config"]);
 });
