@@ -82,7 +82,7 @@ function binary({ empty, listSchema, itemSchema }: LongList, magic: Uint8Array):
       return Buffer.concat([head, bytes]);
     },
     between: new Uint8Array(0),
-    around: (parts) => [encodeEnvelope(empty, Buffer.concat([protobufCodec(listSchema).encode(empty as never), ...parts]), magic)],
+    around: (parts) => [encodeEnvelope(empty, Buffer.concat([protobufCodec(listSchema).encode(empty), ...parts]), magic)],
   };
 }
 

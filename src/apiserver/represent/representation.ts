@@ -156,7 +156,7 @@ function table(endpoint: Endpoint, choice: Choice, include: IncludeObject, now: 
     return rowOf(strategy, hub, include === "Object" ? endpoint.fromHub(resource.objectOf(held)) : hub, include, rowVersion, now());
   };
   const columns = columnDefinitions(strategy);
-  const many = (rows: readonly unknown[] | null, metadata: Partial<ListMetadata>): typeof head => ({ ...head, ...{ metadata, columnDefinitions: columns, rows } });
+  const many = (rows: readonly unknown[] | null, metadata: Partial<ListMetadata>): typeof head => Object.assign({ ...head }, { metadata, columnDefinitions: columns, rows });
   return {
     schema: Table,
     listSchema: Table,
