@@ -28,12 +28,14 @@ test(`${cases} odd requests: no crash, no 500, and what is refused changes nothi
   for (let done = 0; done < cases; done += casesPerState) {
     await server.kit.rewind(prepared);
     for (const request of fc.sample(requests, { numRuns: Math.min(casesPerState, cases - done), seed: seed + done })) {
-      const before = await server.kit.revision();
+      const [before, began] = [await server.kit.revision(), clock.now()];
       const status = await answered(server, clock, request);
+      // Where time had to pass, the server's own duties may have changed something, too.
+      const waited = clock.now() > began;
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
       const trouble = surprises.splice(0).map((text) => text.split("\n", 3).join(" "));
       if (status < 200 || status > 599 || (status === 500 && trouble.length === 0)) trouble.push(`status ${status}`);
-      if (status >= 400 && status < 500 && (await server.kit.revision()) !== before) trouble.push(`${request.method} changed something and answered ${status}`);
+      if (status >= 400 && status < 500 && !waited && (await server.kit.revision()) !== before) trouble.push(`${request.method} changed something and answered ${status}`);
       for (const what of trouble) {
         const known = findings.get(what);
         if (known) known.count++;
