@@ -72,7 +72,11 @@ export async function podHome(cluster: Cluster): Promise<PodHome> {
       wake();
     },
   });
-  await Promise.all([followedPods.synced, followedEvents.synced]);
+  const late = AbortSignal.timeout(patienceSeconds * 1000);
+  await Promise.race([
+    Promise.all([followedPods.synced, followedEvents.synced]),
+    new Promise((_, reject) => late.addEventListener("abort", () => reject(new Error(`pods and events of ${namespace} cannot be followed`)))),
+  ]);
 
   const soon = <T>(what: () => string, look: () => T | undefined, seconds = patienceSeconds): Promise<T> =>
     new Promise((resolve, reject) => {
