@@ -3,7 +3,9 @@ import { test } from "node:test";
 import { ConfigMap, PartialObjectMetadata, listOf } from "#api";
 import { dialects } from "#dialect";
 import { decodeEnvelope, protobufCodec } from "#schema";
+import type { Held } from "#watchcache";
 import { serve } from "../server.fixture.ts";
+import { splicedLongList } from "./long-list.ts";
 
 // Long lists are put together in another way than short ones: pages of a long list, put together here, must be the same.
 const { must } = await serve({});
@@ -74,6 +76,22 @@ for (const [name, accept, schema] of binaries) {
     );
   });
 }
+
+test("a list that is spliced piece by piece is as one spliced at once", async () => {
+  const line = (i: number): Held => ({ line: Buffer.from(`{"kind":"K","metadata":{"name":"${i}","x":"${"y".repeat(i % 700)}"}}\n`), typeHeaderBytes: 12 }) as Held;
+  const items = Array.from({ length: 9000 }, (_, i) => line(i));
+  let asked = 0;
+  const splice = (some: readonly Held[]): Uint8Array => {
+    asked++;
+    return Buffer.from(some.map((item) => `{${item.line.subarray(item.typeHeaderBytes, -1).toString()}`).join(","));
+  };
+  const whole = Buffer.from(splice(items)).toString();
+  asked = 0;
+  assert.equal(Buffer.concat(await splicedLongList(items, splice)).toString(), whole);
+  assert.equal((JSON.parse(`[${whole}]`) as unknown[]).length, 9000);
+  assert.ok(asked > 2, `${asked} pieces`);
+  assert.deepEqual(await splicedLongList([], splice), []);
+});
 
 test("others get a turn while a long list is made", async () => {
   let turns = 0;

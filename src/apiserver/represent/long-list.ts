@@ -40,6 +40,25 @@ export async function longList(items: readonly Held[], list: LongList, choice: C
   return form.around(parts);
 }
 
+const spliceBytes = 1024 * 1024;
+
+/** The same for bytes that are only cut and joined: pieces of about a megabyte. */
+export async function splicedLongList(items: readonly Held[], splice: (items: readonly Held[]) => Uint8Array): Promise<Uint8Array[]> {
+  const parts: Uint8Array[] = [];
+  let began = performance.now();
+  for (let from = 0, to = 0; from < items.length; from = to) {
+    for (let size = 0; to < items.length && size < spliceBytes; to++) size += items[to]!.line.length;
+    if (from > 0) parts.push(comma);
+    parts.push(splice(items.slice(from, to)));
+    if (performance.now() - began < millisecondsAtOnce) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    began = performance.now();
+  }
+  return parts;
+}
+
+const comma = Buffer.from(",");
+
 interface Form {
   encode(item: unknown): string | Uint8Array;
   readonly between: string | Uint8Array;

@@ -4,7 +4,7 @@ import type { Dialect } from "#dialect";
 import type { ApiObject, Endpoint, KindSchema } from "#registry";
 import { type Message, ProtobufWriter, encodeEnvelope, encodeJson, printYaml, protobufCodec, stringifyJson } from "#schema";
 import type { FrameEncoder, FrameType, Held } from "#watchcache";
-import { longList, shortList } from "./long-list.ts";
+import { longList, shortList, splicedLongList } from "./long-list.ts";
 import type { Choice, Media } from "./negotiate.ts";
 import { type IncludeObject, columnDefinitions, partialMetadata, rowOf } from "./table.ts";
 
@@ -63,7 +63,11 @@ function spliced(endpoint: Endpoint): Representation {
   return {
     media: "json",
     object: (held) => held.line,
-    list: (items, metadata) => [Buffer.from(`${listHead}${JSON.stringify(metadata)},"items":[`), joined(items), listTail],
+    list: (items, metadata) => {
+      const head = Buffer.from(`${listHead}${JSON.stringify(metadata)},"items":[`);
+      const body = joined(items);
+      return body instanceof Promise ? body.then((parts) => [head, ...parts, listTail]) : [head, ...body, listTail];
+    },
     encode: (type, item) => Buffer.concat([heads[type], item.json, tail]),
     bookmark: (revision, complete) => Buffer.from(`{"type":"BOOKMARK","object":${encodeJson(endpoint.schema, marker(endpoint, revision, complete) as never)}}\n`),
     error: (status) => Buffer.from(`${JSON.stringify({ type: "ERROR", object: status })}\n`),
@@ -71,12 +75,21 @@ function spliced(endpoint: Endpoint): Representation {
 }
 
 const largestKept = 16 * 1024 * 1024;
-const kept = new WeakMap<readonly Held[], Buffer>();
+const kept = new WeakMap<readonly Held[], readonly Uint8Array[]>();
+const longSplice = 4096;
 
 /** The items behind each other, without their type headers. The cache gives the same items for the same question, so this is done once. */
-function joined(items: readonly Held[]): Buffer {
+function joined(items: readonly Held[]): readonly Uint8Array[] | Promise<readonly Uint8Array[]> {
   const known = kept.get(items);
   if (known) return known;
+  const keep = (parts: readonly Uint8Array[]): readonly Uint8Array[] => {
+    if (parts.reduce((size, part) => size + part.length, 0) <= largestKept) kept.set(items, parts);
+    return parts;
+  };
+  return items.length > longSplice ? splicedLongList(items, splice).then(keep) : keep([splice(items)]);
+}
+
+function splice(items: readonly Held[]): Uint8Array {
   let size = 0;
   for (const item of items) size += item.line.length - item.typeHeaderBytes + 1;
   const out = Buffer.allocUnsafe(size);
@@ -87,9 +100,7 @@ function joined(items: readonly Held[]): Buffer {
     at += item.line.copy(out, at, item.typeHeaderBytes, item.line.length - 1);
     separator = next;
   }
-  const bytes = out.subarray(0, at);
-  if (at <= largestKept) kept.set(items, bytes);
-  return bytes;
+  return out.subarray(0, at);
 }
 
 interface ShapeOf {
