@@ -79,6 +79,7 @@ async function step(name: string, run: () => Promise<number>): Promise<void> {
   if (wanted && !wanted.has(name)) return;
   const [before, began] = [cpuMicros(pid), performance.now()];
   const operations = await run();
+  if (operations === 0) throw new Error(`nothing of ${name} went well; patch and delete need the objects that watch makes`);
   const micros = cpuMicros(pid) - before;
   const wallSeconds = (performance.now() - began) / 1000;
   process.stdout.write(
