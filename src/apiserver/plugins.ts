@@ -1,6 +1,18 @@
 // The admission plug-ins that run, in their order, over the server's own caches.
-import type { PriorityClass, RuntimeClass, ServiceAccount } from "#api";
-import { type AdmissionPlugin, defaultTolerationSeconds, priorityPlugin, runtimeClassPlugin, serviceAccountPlugin, taintNodesByCondition } from "#admission";
+import type { IngressClass, LimitRange, PriorityClass, RuntimeClass, ServiceAccount, StorageClass } from "#api";
+import {
+  type AdmissionPlugin,
+  claimResize,
+  defaultIngressClass,
+  defaultStorageClass,
+  defaultTolerationSeconds,
+  limitRanger,
+  priorityPlugin,
+  runtimeClassPlugin,
+  serviceAccountPlugin,
+  storageProtection,
+  taintNodesByCondition,
+} from "#admission";
 import type { EscalationOptions } from "#authz";
 import { generatedName } from "#registry";
 import { escalationGuard } from "./escalation-guard.ts";
@@ -15,6 +27,7 @@ export function admissionPlugins(core: Core, settings: ApiserverSettings, access
   const objects = objectsOf(core);
   const all = [
     lifecyclePlugin(core),
+    limitRanger(dialect, (namespace) => objects.all<LimitRange>("/limitranges", `${namespace}/`)),
     serviceAccountPlugin({
       dialect,
       find: (namespace, name) => objects.find<ServiceAccount>("/serviceaccounts", `${namespace}/${name}`),
@@ -28,7 +41,11 @@ export function admissionPlugins(core: Core, settings: ApiserverSettings, access
       all: () => objects.all<PriorityClass>("scheduling/priorityclasses"),
     }),
     defaultTolerationSeconds(dialect, { notReady: settings.defaultNotReadyTolerationSeconds, unreachable: settings.defaultUnreachableTolerationSeconds }),
+    defaultStorageClass(dialect, () => objects.all<StorageClass>("storage/storageclasses")),
+    storageProtection(dialect),
+    claimResize(dialect, (name) => objects.find<StorageClass>("storage/storageclasses", name)),
     runtimeClassPlugin((name) => objects.find<RuntimeClass>("node/runtimeclasses", name)),
+    defaultIngressClass(dialect, () => objects.all<IngressClass>("networking/ingressclasses")),
     escalationGuard(access, dialect),
   ];
   return all.filter(({ name }) => !settings.disableAdmissionPlugins.includes(name));

@@ -4,8 +4,9 @@ import { ApiError, alreadyExists, badRequest, invalid } from "#base";
 import { validate } from "#schema";
 import type { Held } from "#watchcache";
 import { trackUpdate } from "./field-owners.ts";
-import { dnsSubdomain, generatedName, pathSegment } from "./names.ts";
-import { validateFinalizersQualified, validateMeta } from "./object-meta.ts";
+import { generatedName, pathSegment } from "./names.ts";
+import { newMetaErrors } from "./meta-checks.ts";
+import { validateMeta } from "./object-meta.ts";
 import { type WriteRequest, attempt, circumstances, tidyOwners, timestamp } from "./request.ts";
 import type { ApiObject } from "./strategy.ts";
 
@@ -54,9 +55,7 @@ async function attemptToCreate(request: WriteRequest, object: ApiObject, options
   if (strategy.generation) meta.generation = 1;
   if (strategy.status === "cleared") delete (object as unknown as Record<string, unknown>)["status"];
   strategy.prepareForCreate?.(object, about);
-  const nameRule = strategy.validateName ?? dnsSubdomain;
-  const metaErrors = strategy.metaCheckedOnce ? [] : [...validateMeta(meta, resource.namespaced, nameRule), ...validateFinalizersQualified(meta.finalizers, about.dialect)];
-  const errors = [...metaErrors, ...validate(resource.hub, object), ...(strategy.validate?.(object, about) ?? [])];
+  const errors = [...(strategy.metaChecks?.onCreate === 0 ? [] : newMetaErrors(request, meta)), ...validate(resource.hub, object), ...(strategy.validate?.(object, about) ?? [])];
   if (errors.length === 0) errors.push(...validateMeta(meta, resource.namespaced, pathSegment));
   if (errors.length > 0) throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, meta.name ?? "", errors);
   for (const text of strategy.warnings?.(object, undefined, about) ?? []) request.warn(text);

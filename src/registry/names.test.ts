@@ -33,13 +33,35 @@ const cases: [name: string, fits: Rule[]][] = [
 for (const [name, fits] of cases) {
   const shown = name.length > 20 ? `${name.length} letters` : JSON.stringify(name);
   test(`${shown} can be ${fits.join(", ") || "no name"}`, () => {
-    const found = (Object.keys(rules) as Rule[]).filter((rule) => rules[rule](name) === undefined);
+    const found = (Object.keys(rules) as Rule[]).filter((rule) => rules[rule](name).length === 0);
     assert.deepEqual(found, fits);
   });
 }
 
 test("a rule answers fast, however unlucky the name", () => {
   for (const rule of Object.values(rules)) assert.doesNotThrow(() => rule(`${"a-".repeat(100)}_`));
+});
+
+const starts: [prefix: string, fits: Rule[]][] = [
+  ["a-", ["dnsSubdomain", "dnsLabel", "dns1035Label", "pathSegment"]],
+  ["a_-", ["dnsSubdomain", "dnsLabel", "dns1035Label", "pathSegment"]],
+  ["-", ["pathSegment"]],
+  ["A-", ["dnsSubdomain", "dnsLabel", "dns1035Label", "pathSegment"]],
+  ["Ab-", ["pathSegment"]],
+  ["..", ["pathSegment"]],
+];
+for (const [prefix, fits] of starts) {
+  test(`${JSON.stringify(prefix)} can begin ${fits.join(", ")}`, () => {
+    assert.deepEqual(
+      (Object.keys(rules) as Rule[]).filter((rule) => rules[rule](prefix, true).length === 0),
+      fits,
+    );
+  });
+}
+
+test("each thing wrong with a name is said", () => {
+  assert.equal(dnsSubdomain("A".repeat(254)).length, 2);
+  assert.equal(pathSegment("a/%").length, 2);
 });
 
 const prefixes: [name: string, prefix: string, start: string][] = [

@@ -1,35 +1,25 @@
 // Names: what may be one, and how the server makes one.
 import { getRandomValues } from "node:crypto";
+import { dns1035LabelProblems, dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
 
-const label = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
-const subdomainPattern = new RegExp(`^${label}(\\.${label})*$`);
-const labelPattern = new RegExp(`^${label}$`);
-const dns1035Pattern = /^[a-z]([-a-z0-9]*[a-z0-9])?$/;
+/** What is wrong with a name, or with a prefix that something is going to be put behind. */
+export type NameRule = (name: string, prefix?: boolean) => readonly string[];
 
-export const dnsSubdomain = (name: string): string | undefined =>
-  name.length > 253
-    ? "must be no more than 253 characters"
-    : subdomainPattern.test(name)
-      ? undefined
-      : "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character";
+/** A dash at the end of a prefix will not stay at the end. Clients know this rule with the letter before the dash masked as well. */
+const masked = (name: string): string => (name.length > 1 && name.endsWith("-") ? `${name.slice(0, -2)}a` : name);
 
-export const dnsLabel = (name: string): string | undefined =>
-  name.length > 63
-    ? "must be no more than 63 characters"
-    : labelPattern.test(name)
-      ? undefined
-      : "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character";
+const ruled =
+  (problems: (name: string) => readonly string[]): NameRule =>
+  (name, prefix = false) =>
+    problems(prefix ? masked(name) : name);
 
-export const dns1035Label = (name: string): string | undefined =>
-  name.length > 63
-    ? "must be no more than 63 characters"
-    : dns1035Pattern.test(name)
-      ? undefined
-      : "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character";
+export const dnsSubdomain = ruled(dns1123SubdomainProblems);
+export const dnsLabel = ruled(dns1123LabelProblems);
+export const dns1035Label = ruled(dns1035LabelProblems);
 
 /** The least any name must be: one path segment. */
-export const pathSegment = (name: string): string | undefined =>
-  name === "." || name === ".." ? `may not be '${name}'` : name.includes("/") ? "may not contain '/'" : name.includes("%") ? "may not contain '%'" : undefined;
+export const pathSegment: NameRule = (name, prefix = false) =>
+  !prefix && (name === "." || name === "..") ? [`may not be '${name}'`] : ["/", "%"].filter((mark) => name.includes(mark)).map((mark) => `may not contain '${mark}'`);
 
 // Letters that read well and spell no words.
 const alphabet = "bcdfghjklmnpqrstvwxz2456789";

@@ -1,31 +1,22 @@
 // The rules of metadata that hold for every kind.
 import { isDeepStrictEqual } from "node:util";
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from "#api";
-import { type FieldError, forbiddenField, invalidValue, isLabelValue, isQualifiedName, required } from "#base";
+import { type FieldError, forbiddenField, invalidValue, isLabelValue, isQualifiedName, required, tooLong } from "#base";
 import type { Dialect } from "#dialect";
-import { dnsLabel } from "./names.ts";
+import { labelValueProblems, qualifiedNameProblems } from "#schema";
+import { type NameRule, dnsLabel } from "./names.ts";
 
-export type NameRule = (name: string) => string | undefined;
-
-const qualifiedNameText = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
 const largestAnnotations = 256 * 1024;
 
 /** What is wrong with the metadata of an object, new or changed. */
 export function validateMeta(meta: ObjectMeta, namespaced: boolean, nameRule: NameRule, path = "metadata"): FieldError[] {
   const errors: FieldError[] = [];
-  if (meta.generateName) {
-    const text = nameRule(meta.generateName.endsWith("-") ? `${meta.generateName.slice(0, -1)}a` : meta.generateName);
-    if (text) errors.push(invalidValue(`${path}.generateName`, meta.generateName, text));
-  }
+  if (meta.generateName) for (const text of nameRule(meta.generateName, true)) errors.push(invalidValue(`${path}.generateName`, meta.generateName, text));
   if (!meta.name) errors.push(required(`${path}.name`, "name or generateName is required"));
-  else {
-    const text = nameRule(meta.name);
-    if (text) errors.push(invalidValue(`${path}.name`, meta.name, text));
-  }
+  else for (const text of nameRule(meta.name)) errors.push(invalidValue(`${path}.name`, meta.name, text));
   if (namespaced) {
-    const text = meta.namespace ? dnsLabel(meta.namespace) : undefined;
     if (!meta.namespace) errors.push(required(`${path}.namespace`));
-    else if (text) errors.push(invalidValue(`${path}.namespace`, meta.namespace, text));
+    else for (const text of dnsLabel(meta.namespace)) errors.push(invalidValue(`${path}.namespace`, meta.namespace, text));
   } else if (meta.namespace) errors.push(forbiddenField(`${path}.namespace`, "not allowed on this type"));
   if ((meta.generation ?? 0) < 0) errors.push(invalidValue(`${path}.generation`, meta.generation, "must be greater than or equal to 0"));
   return [
@@ -60,18 +51,15 @@ export function validateMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path = "me
   ];
 }
 
+/** A qualified name may be wrong in several ways at once, and each is said. */
+const nameErrors = (name: string, path: string, shown = name): FieldError[] =>
+  isQualifiedName(name) ? [] : qualifiedNameProblems(name).map((text) => invalidValue(path, shown, text));
+
 export function validateLabels(labels: Record<string, string> | undefined, path: string): FieldError[] {
   const errors: FieldError[] = [];
   for (const [key, value] of Object.entries(labels ?? {})) {
-    if (!isQualifiedName(key)) errors.push(invalidValue(path, key, qualifiedNameText));
-    if (!isLabelValue(value))
-      errors.push(
-        invalidValue(
-          path,
-          value,
-          "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character, at most 63",
-        ),
-      );
+    errors.push(...nameErrors(key, path));
+    if (!isLabelValue(value)) for (const text of labelValueProblems(value)) errors.push(invalidValue(path, value, text));
   }
   return errors;
 }
@@ -80,7 +68,7 @@ export function validateAnnotations(annotations: Record<string, string> | undefi
   const errors: FieldError[] = [];
   let size = 0;
   for (const [key, value] of Object.entries(annotations ?? {})) {
-    if (!isQualifiedName(key.toLowerCase())) errors.push(invalidValue(path, key, qualifiedNameText));
+    errors.push(...nameErrors(key.toLowerCase(), path, key));
     size += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
   if (size > largestAnnotations) errors.push({ type: "FieldValueTooLong", field: path, value: "", detail: `must have at most ${largestAnnotations} bytes` });
@@ -122,7 +110,7 @@ export const orphanFinalizer = "orphan";
 export const foregroundFinalizer = "foregroundDeletion";
 
 export function validateFinalizers(finalizers: readonly string[] | undefined, path: string): FieldError[] {
-  const errors = (finalizers ?? []).filter((name) => !isQualifiedName(name)).map((name) => invalidValue(path, name, qualifiedNameText));
+  const errors = (finalizers ?? []).flatMap((name) => nameErrors(name, path));
   if (finalizers?.includes(orphanFinalizer) && finalizers.includes(foregroundFinalizer)) {
     errors.push(invalidValue(path, finalizers, `finalizer ${orphanFinalizer} and ${foregroundFinalizer} cannot be both set`));
   }
@@ -137,13 +125,26 @@ export function validateFinalizersQualified(finalizers: readonly string[] | unde
   );
 }
 
+export const longestManager = 128;
+const longestSubresource = 256;
+const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
+
+/** What is wrong with the name of a field manager; each character that cannot be printed is a finding of its own. */
+export function managerErrors(manager: string, field: string): FieldError[] {
+  const errors = Buffer.byteLength(manager) > longestManager ? [tooLong(field, manager, longestManager)] : [];
+  for (const [character] of manager.matchAll(unprintable))
+    errors.push(invalidValue(field, manager, `invalid character ${JSON.stringify(character)}: only printable ones may stand there`));
+  return errors;
+}
+
 function validateManagers(entries: readonly ManagedFieldsEntry[] | undefined, path: string): FieldError[] {
   const errors: FieldError[] = [];
   entries?.forEach((entry, position) => {
     const at = `${path}[${position}]`;
     if (entry.operation !== "Apply" && entry.operation !== "Update") errors.push(invalidValue(`${at}.operation`, entry.operation ?? "", "must be `Apply` or `Update`"));
     if (entry.fieldsType && entry.fieldsType !== "FieldsV1") errors.push(invalidValue(`${at}.fieldsType`, entry.fieldsType, "must be `FieldsV1`"));
-    if ((entry.manager?.length ?? 0) > 128) errors.push({ type: "FieldValueTooLong", field: `${at}.manager`, value: "", detail: "may not be longer than 128" });
+    errors.push(...managerErrors(entry.manager ?? "", `${at}.manager`));
+    if (Buffer.byteLength(entry.subresource ?? "") > longestSubresource) errors.push(tooLong(`${at}.subresource`, entry.subresource ?? "", longestSubresource));
   });
   return errors;
 }

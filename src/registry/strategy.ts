@@ -4,6 +4,7 @@ import type { FieldError } from "#base";
 import type { ObjectMeta, TableRowCondition } from "#api";
 import type { Dialect } from "#dialect";
 import type { KindName, Message } from "#schema";
+import type { NameRule } from "./names.ts";
 
 export interface ApiObject {
   apiVersion: string;
@@ -62,6 +63,17 @@ export interface PartSubresource<T extends ApiObject> {
   readonly resets?: readonly string[];
 }
 
+export interface MetaChecks {
+  /** On creation; default 1. Where it is 0 any name that fits into a path will do. */
+  readonly onCreate?: 0 | 1;
+  /** On a change, as if the object were new; default 0. */
+  readonly asNew?: 0 | 1 | 2;
+  /** On a change, against what was there; default 1. */
+  readonly asChange?: 0 | 1;
+  /** Finalizers need not be qualified names. */
+  readonly anyFinalizer?: boolean;
+}
+
 export interface Strategy<T extends ApiObject = ApiObject> {
   /** Plural, lower case, as in paths. */
   readonly resource: string;
@@ -87,8 +99,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly resets?: readonly string[];
   /** The group that validation errors name, where it is not the group the client spoke to. */
   readonly errorGroup?: string;
-  /** The strategy's own update rules do not look at metadata again (by default its errors come twice, as clients know them). */
-  readonly metaCheckedOnce?: boolean;
+  /** How often the kind's own rules look at metadata beside the common ones: clients know the findings repeated. */
+  readonly metaChecks?: MetaChecks;
   /** A deletion answers with the object instead of a Status. */
   readonly returnsDeleted?: boolean;
 
@@ -102,8 +114,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   /** What is wrong with a change; objects are also validated as new ones when this is absent. */
   validateUpdate?(obj: T, old: T, about: Circumstances): FieldError[];
   warnings?(obj: T, old: T | undefined, about: Circumstances): string[];
-  /** Says why a name cannot be, or nothing. Default: a DNS subdomain. */
-  validateName?(name: string): string | undefined;
+  /** What names may be. Default: a DNS subdomain. */
+  readonly validateName?: NameRule;
   /** Seconds of grace a deletion gives, from what was asked and what the object says; undefined deletes at once. */
   graceSeconds?(obj: T, asked: number | undefined, about: Circumstances): number | undefined;
   /** The first deletion only marks the object, and this says what else the mark is; the object goes once nothing holds it back. */

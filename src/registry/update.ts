@@ -6,7 +6,8 @@ import type { Held } from "#watchcache";
 import { create, fillNamespace } from "./create.ts";
 import { trackUpdate } from "./field-owners.ts";
 import { pathSegment } from "./names.ts";
-import { validateFinalizersQualified, validateMeta, validateMetaUpdate } from "./object-meta.ts";
+import { repeatedMetaErrors } from "./meta-checks.ts";
+import { validateMeta, validateMetaUpdate } from "./object-meta.ts";
 import { type WriteRequest, attempt, circumstances, tidyOwners } from "./request.ts";
 import type { ApiObject } from "./strategy.ts";
 
@@ -102,7 +103,7 @@ function ownUpdateErrors(request: WriteRequest, object: ApiObject, old: ApiObjec
   const { resource } = request.endpoint;
   const { strategy } = resource;
   const about = circumstances(request);
-  const again = strategy.metaCheckedOnce ? [] : [...validateMetaUpdate(object.metadata, old.metadata), ...validateFinalizersQualified(object.metadata.finalizers, about.dialect)];
+  const again = repeatedMetaErrors(request, object.metadata, old.metadata);
   if (strategy.validateUpdate) return [...again, ...strategy.validateUpdate(object, old, about)];
   return [...again, ...validate(resource.hub, object), ...(strategy.validate?.(object, about) ?? [])];
 }

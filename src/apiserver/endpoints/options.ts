@@ -5,7 +5,6 @@ import {
   badRequest,
   forbiddenField,
   invalid,
-  invalidValue,
   notSupported,
   parseFieldSelector,
   parseLabelSelector,
@@ -15,7 +14,7 @@ import {
 } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { type Query, header } from "#http";
-import type { Endpoint } from "#registry";
+import { type Endpoint, longestManager, managerErrors } from "#registry";
 import type { ApiCall } from "../api-call.ts";
 import { isTrue } from "../target.ts";
 
@@ -113,8 +112,6 @@ export interface WriteOptions {
   readonly force: boolean | undefined;
 }
 
-const longestManager = 128;
-
 export function writeOptions(call: ApiCall, dialect: Dialect, kind: "CreateOptions" | "UpdateOptions" | "PatchOptions", applying = false): WriteOptions {
   const { query } = call;
   const errors: FieldError[] = [];
@@ -124,9 +121,7 @@ export function writeOptions(call: ApiCall, dialect: Dialect, kind: "CreateOptio
     if (applying && manager === "") errors.push({ type: "FieldValueRequired", field: "fieldManager", detail: "is required for apply patch" });
     if (!applying && force !== undefined) errors.push(forbiddenField("force", "may not be specified for non-apply patch"));
   }
-  if (Buffer.byteLength(manager) > longestManager)
-    errors.push({ type: "FieldValueTooLong", field: "fieldManager", value: manager, detail: `may not be longer than ${longestManager}` });
-  if (/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/u.test(manager)) errors.push(invalidValue("fieldManager", manager, "should only contain printable characters"));
+  errors.push(...managerErrors(manager, "fieldManager"));
   const dryRun = query.all("dryRun");
   if (dryRun.some((value) => value !== "All")) errors.push(notSupported("dryRun", dryRun, ["All"]));
   const validation = query.get("fieldValidation") ?? "";
@@ -142,8 +137,13 @@ export function writeOptions(call: ApiCall, dialect: Dialect, kind: "CreateOptio
 
 /** The first word of the user agent stands in for a manager that was not named. */
 function managerFromAgent(agent: string): string {
-  const word = agent.split("/", 1)[0]!;
-  return Buffer.byteLength(word) <= longestManager ? word.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, "") : Buffer.from(word).subarray(0, longestManager).toString();
+  const word = agent.split("/", 1)[0]!.replace(/[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, "");
+  return Buffer.byteLength(word) <= longestManager
+    ? word
+    : Buffer.from(word)
+        .subarray(0, longestManager)
+        .toString()
+        .replace(/\ufffd$/, "");
 }
 
 export const invalidOptions = (dialect: Dialect, kind: string, errors: readonly FieldError[]): ApiError =>

@@ -48,7 +48,14 @@ const plugin = oneOf(...Object.keys(admissionPlugins));
 export const admissionSection = () =>
   section("Admission", [
     option({ flag: "admission-control-config-file", notYet: plugins, type: file, default: "", readable: true, doc: "File with the configuration of admission plug-ins." }),
-    option({ flag: "enable-admission-plugins", notYet: plugins, type: listOf(plugin), default: [], doc: "Plug-ins to run besides those that run by default, in any order." }),
+    option({
+      flag: "enable-admission-plugins",
+      unlisted: true,
+      notYet: plugins,
+      type: listOf(plugin),
+      default: [],
+      doc: "Plug-ins to run besides those that run by default, in any order.",
+    }),
     option({
       flag: "disable-admission-plugins",
       type: listOf(plugin),

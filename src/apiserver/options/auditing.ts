@@ -68,8 +68,8 @@ function family<const P extends "audit-log" | "audit-webhook">(prefix: P, to: st
 
 export const auditSection = (dialect: Dialect) =>
   section("Audit", [
-    option({ flag: "audit-policy-file", notYet: auditing, type: file, default: "", readable: true, doc: "Policy that says what is recorded of which request." }),
-    option({ flag: "audit-log-path", notYet: auditing, type: text, default: "", doc: "File that all audited requests are written to; - is standard output." }),
+    option({ flag: "audit-policy-file", unlisted: true, notYet: auditing, type: file, default: "", readable: true, doc: "Policy that says what is recorded of which request." }),
+    option({ flag: "audit-log-path", unlisted: true, notYet: auditing, type: text, default: "", doc: "File that all audited requests are written to; - is standard output." }),
     option({ flag: "audit-log-format", notYet: auditing, type: oneOf("legacy", "json"), default: "json", doc: "Format of the log: legacy, a line of text per event, or json." }),
     option({ flag: "audit-log-compress", notYet: auditing, type: bool, default: false, doc: "Compress rotated files with gzip." }),
     option({ flag: "audit-log-maxage", notYet: auditing, type: int, default: 0, check: atLeast(0), doc: "Days to keep old files, by the time in their name; 0 keeps them." }),

@@ -40,7 +40,7 @@ export const apiserverOptions = (dialect: Dialect): OptionSet<ApiserverOption> =
   sections: sections(dialect),
   checks: apiserverChecks,
   gates: knownGates,
-  hidesNotYet: true,
+  actingGates: ["APIPriorityAndFairness", "APIResponseCompression", "SecurityContextDeny", "WatchList"],
   retired: {
     "admission-control": "use --enable-admission-plugins and --disable-admission-plugins",
     "insecure-port": "only the secure port is served",

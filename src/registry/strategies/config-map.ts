@@ -31,6 +31,7 @@ export const configMap = strategy<ConfigMap>({
   shortNames: ["cm"],
   scope: "Namespaced",
   hub: ConfigMap,
+  metaChecks: { asNew: 1 },
   validate: errorsOf,
   validateUpdate: (obj, old) => [...frozenErrors(obj, old, ["data", "binaryData"]), ...errorsOf(obj)],
   columns: [

@@ -21,6 +21,7 @@ export const controllerRevision = strategy<ControllerRevision>({
   singular: "controllerrevision",
   scope: "Namespaced",
   hub: ControllerRevision,
+  metaChecks: { asNew: 1 },
   validate: errorsOf,
   validateUpdate: (obj, old) => [...errorsOf(obj), ...unchanged(obj.data, old.data, "data")],
   columns: [

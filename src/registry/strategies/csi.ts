@@ -106,7 +106,7 @@ export const csiNode = strategy<CSINode>({
   hub: CSINode,
   conditionalUpdate: true,
   returnsDeleted: true,
-  metaCheckedOnce: true,
+  metaChecks: { asNew: 2, asChange: 0 },
   validate: ({ spec }) => nodeDriverErrors(spec.drivers),
   // Everything is said twice of a changed node; clients know it no other way.
   validateUpdate: ({ spec }, { spec: old }) => {
@@ -127,6 +127,7 @@ export const csiStorageCapacity = strategy<CSIStorageCapacity>({
   singular: "csistoragecapacity",
   scope: "Namespaced",
   hub: CSIStorageCapacity,
+  metaChecks: { asNew: 1 },
   conditionalUpdate: true,
   // Everything is said twice of a new capacity; clients know it no other way.
   validate: (obj) => [...capacityErrors(obj), ...capacityErrors(obj)],

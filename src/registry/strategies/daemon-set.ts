@@ -50,6 +50,7 @@ export const daemonSet = strategy<DaemonSet>({
   categories: ["all"],
   scope: "Namespaced",
   hub: DaemonSet,
+  metaChecks: { asNew: 1 },
   generation: true,
   ownAnnotations: [generationKey],
   status: "cleared",

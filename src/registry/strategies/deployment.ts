@@ -117,6 +117,7 @@ export const replicaSet = strategy<ReplicaSet>({
   categories: ["all"],
   scope: "Namespaced",
   hub: ReplicaSet,
+  metaChecks: { asNew: 1 },
   generation: true,
   scale: scaleView(),
   status: "cleared",

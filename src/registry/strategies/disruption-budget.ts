@@ -32,7 +32,7 @@ export const podDisruptionBudget = strategy<PodDisruptionBudget>({
   generation: true,
   status: "cleared",
   conditionalUpdate: true,
-  metaCheckedOnce: true,
+  metaChecks: { onCreate: 0, asChange: 0 },
   validateName: pathSegment,
   prepareForCreate: (obj) => {
     obj.status = { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 };

@@ -83,7 +83,7 @@ export const endpointSlice = strategy<EndpointSlice>({
   scope: "Namespaced",
   hub: EndpointSlice,
   generation: true,
-  metaCheckedOnce: true,
+  metaChecks: { asNew: 1, asChange: 0 },
   prepareForCreate: forgetTopology,
   prepareForUpdate: (obj, old) => {
     if (!same(obj.endpoints, old.endpoints)) forgetTopology(obj);

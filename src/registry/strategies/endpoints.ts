@@ -54,6 +54,7 @@ export const endpoints = strategy<Endpoints>({
   shortNames: ["ep"],
   scope: "Namespaced",
   hub: Endpoints,
+  metaChecks: { asNew: 1 },
   storagePath: "services/endpoints",
   createOnUpdate: true,
   validate: errorsOf,

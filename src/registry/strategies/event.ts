@@ -1,11 +1,13 @@
 // Events: stored in the shape of the events group, served there and in the core group. The core group asks for less.
 import { CoreEvent, Event } from "#api";
-import { type FieldError, invalidValue, isQualifiedName, required } from "#base";
+import { type FieldError, invalidValue, required } from "#base";
 import { isDeepStrictEqual } from "node:util";
+import { dns1123SubdomainProblems } from "#schema";
 import { dnsSubdomain } from "../names.ts";
-import { validateMeta, validateMetaUpdate } from "../object-meta.ts";
+import { validateFinalizersQualified, validateMeta, validateMetaUpdate } from "../object-meta.ts";
 import { type ApiObject, type Circumstances, type Served, strategy } from "../strategy.ts";
 import { age } from "./cells/age.ts";
+import { formatErrors, qualifiedNameErrors } from "./rules/format.ts";
 
 type Renamed = readonly [hub: keyof Event, core: keyof CoreEvent];
 
@@ -64,30 +66,12 @@ function commonErrors(event: Event, about: Circumstances): FieldError[] {
     errors.push(...filled(event.reportingInstance, "reportingInstance"), ...filled(event.action, "action"), ...filled(event.reason, "reason"));
     if (Buffer.byteLength(event.note ?? "") > longestNote) errors.push(invalidValue("message", "", `can have at most ${longestNote} characters`));
   }
-  const text = dnsSubdomain(namespace);
-  if (text) errors.push(invalidValue("namespace", namespace, text));
-  return errors;
+  return [...errors, ...formatErrors(namespace, "namespace", dns1123SubdomainProblems)];
 }
 
 function filled(value: string | undefined, field: string): FieldError[] {
   if (!value) return [required(field)];
   return Buffer.byteLength(value) > longest ? [invalidValue(field, "", `can have at most ${longest} characters`)] : [];
-}
-
-/** An empty name breaks two rules at once: it must not be empty, and it must look like a name. */
-function qualifiedNameErrors(value: string, field: string): FieldError[] {
-  if (isQualifiedName(value)) return [];
-  const rules = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
-  const parts = value.split("/");
-  const errors: FieldError[] = [];
-  const last = parts.at(-1)!;
-  if (parts.length > 2) return [invalidValue(field, value, `a qualified name ${rules}`)];
-  if (parts.length === 2 && parts[0] === "") errors.push(invalidValue(field, value, "prefix part must be non-empty"));
-  else if (parts.length === 2 && dnsSubdomain(parts[0]!)) errors.push(invalidValue(field, value, `prefix part ${dnsSubdomain(parts[0]!)}`));
-  if (last === "") errors.push(invalidValue(field, value, "name part must be non-empty"));
-  else if (last.length > 63) errors.push(invalidValue(field, value, "name part must be no more than 63 characters"));
-  if (!/^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$/.test(last)) errors.push(invalidValue(field, value, rules));
-  return errors;
 }
 
 function seriesErrors({ series }: Event): FieldError[] {
@@ -161,19 +145,19 @@ export const event = strategy<Event>({
   served: [{ schema: Event }, coreServed],
   errorGroup: "",
   createOnUpdate: true,
-  metaCheckedOnce: true,
+  metaChecks: { onCreate: 0, asChange: 0 },
   bookmarks: false,
   withoutDependents: true,
   validate: (event_, about) => {
     const errors = commonErrors(event_, about);
     if (viaCore(about)) return errors;
     // The core group takes any name that fits into a path, the events group a DNS subdomain.
-    return [...errors, ...validateMeta(event_.metadata, true, dnsSubdomain), ...newErrors(event_)];
+    return [...errors, ...validateMeta(event_.metadata, true, dnsSubdomain), ...validateFinalizersQualified(event_.metadata.finalizers, about.dialect), ...newErrors(event_)];
   },
   validateUpdate: (event_, old, about) => {
     const errors = commonErrors(event_, about);
     if (viaCore(about)) return errors;
-    errors.push(...validateMetaUpdate(event_.metadata, old.metadata));
+    errors.push(...validateMetaUpdate(event_.metadata, old.metadata), ...validateFinalizersQualified(event_.metadata.finalizers, about.dialect));
     if (!isDeepStrictEqual(event_.series, old.series)) errors.push(...seriesErrors(event_));
     for (const [key, field] of immutable) {
       if (!isDeepStrictEqual(event_[key] ?? null, old[key] ?? null)) errors.push(invalidValue(field, event_[key] ?? null, "field is immutable"));

@@ -134,7 +134,7 @@ export const flowSchema = strategy<FlowSchema>({
   served: [{ schema: FlowSchema }, { schema: flowcontrolV1beta2.FlowSchema, deprecated: { since: "v1.26", until: "v1.29", instead: "v1beta3" } }],
   generation: true,
   status: "cleared",
-  metaCheckedOnce: true,
+  metaChecks: { asNew: 1, asChange: 0 },
   prepareForCreate: (obj) => {
     obj.status = {};
   },

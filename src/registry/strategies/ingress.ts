@@ -95,6 +95,7 @@ export const ingress = strategy<Ingress>({
   shortNames: ["ing"],
   scope: "Namespaced",
   hub: Ingress,
+  metaChecks: { asNew: 1 },
   storagePath: "ingress",
   generation: true,
   status: "cleared",
@@ -161,6 +162,7 @@ export const ingressClass = strategy<IngressClass>({
   singular: "ingressclass",
   scope: "Cluster",
   hub: IngressClass,
+  metaChecks: { asNew: 1 },
   generation: true,
   defaults: ({ spec }) => {
     if (spec.parameters) spec.parameters.scope ??= "Cluster";

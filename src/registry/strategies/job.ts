@@ -89,7 +89,7 @@ function errorsOf(job: Job, about: Circumstances): FieldError[] {
   const errors = [...generatedErrors(job, about.dialect), ...specErrors(spec, about)];
   const completions = spec.completions ?? 0;
   const lastPod = `${metadata.name}-${completions - 1}`;
-  if (spec.completionMode === "Indexed" && completions > 0 && dnsLabel(lastPod))
+  if (spec.completionMode === "Indexed" && completions > 0 && dnsLabel(lastPod).length > 0)
     errors.push(invalidValue("metadata.name", metadata.name, `will not able to create pod with invalid DNS label: ${lastPod}`));
   return errors;
 }
@@ -163,6 +163,7 @@ export const job = strategy<Job>({
   categories: ["all"],
   scope: "Namespaced",
   hub: Job,
+  metaChecks: { asNew: 1 },
   generation: true,
   status: "cleared",
   orphansDependents: {

@@ -16,6 +16,7 @@ export const lease = strategy<Lease>({
   singular: "lease",
   scope: "Namespaced",
   hub: Lease,
+  metaChecks: { anyFinalizer: true },
   createOnUpdate: true,
   conditionalUpdate: true,
   validate: errorsOf,

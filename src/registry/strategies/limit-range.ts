@@ -89,6 +89,7 @@ export const limitRange = strategy<LimitRange>({
   shortNames: ["limits"],
   scope: "Namespaced",
   hub: LimitRange,
+  metaChecks: { asNew: 1, asChange: 0 },
   createOnUpdate: true,
   defaults: ({ spec }) => spec.limits?.forEach(fillDefaults),
   prepareForCreate: ({ metadata }) => {

@@ -31,6 +31,7 @@ export const namespace = strategy<Namespace>({
   shortNames: ["ns"],
   scope: "Cluster",
   hub: Namespace,
+  metaChecks: { asNew: 1 },
   verbs: ["create", "delete", "get", "list", "patch", "update", "watch"],
   status: "cleared",
   returnsDeleted: true,

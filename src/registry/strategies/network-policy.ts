@@ -65,6 +65,7 @@ export const networkPolicy = strategy<NetworkPolicy>({
   shortNames: ["netpol"],
   scope: "Namespaced",
   hub: NetworkPolicy,
+  metaChecks: { asNew: 1 },
   generation: true,
   status: "cleared",
   defaults: ({ spec }) => {

@@ -24,6 +24,7 @@ export const persistentVolume = strategy<PersistentVolume>({
   shortNames: ["pv"],
   scope: "Cluster",
   hub: PersistentVolume,
+  metaChecks: { asNew: 2, asChange: 0 },
   status: "cleared",
   returnsDeleted: true,
   defaults: ({ spec }) => {

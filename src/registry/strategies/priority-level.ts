@@ -92,7 +92,7 @@ export const priorityLevelConfiguration = strategy<PriorityLevelConfiguration>({
   ],
   generation: true,
   status: "cleared",
-  metaCheckedOnce: true,
+  metaChecks: { asNew: 1, asChange: 0 },
   prepareForCreate: (obj) => {
     obj.status = {};
   },

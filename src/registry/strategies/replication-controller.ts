@@ -32,6 +32,7 @@ export const replicationController = strategy<ReplicationController>({
   categories: ["all"],
   scope: "Namespaced",
   hub: ReplicationController,
+  metaChecks: { asNew: 1 },
   storagePath: "controllers",
   generation: true,
   scale: scaleView((obj) => labelSelectorText({ matchLabels: obj.spec.selector })),

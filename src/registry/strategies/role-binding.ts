@@ -8,6 +8,7 @@ import { type Column, strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { formatErrors, pathSegmentProblems } from "./rules/format.ts";
 import { supported } from "./rules/one-of.ts";
+import { twice } from "./rules/twice.ts";
 import { same } from "./rules/unchanged.ts";
 
 type Binding = RoleBinding | ClusterRoleBinding;
@@ -77,11 +78,12 @@ export const roleBinding = strategy<RoleBinding>({
   singular: "rolebinding",
   scope: "Namespaced",
   hub: RoleBinding,
+  metaChecks: { asNew: 2 },
   createOnUpdate: true,
   validateName: pathSegment,
   defaults: (obj, { dialect }) => fillGroups(obj, dialect),
   validate: (obj, { dialect }) => errorsOf(obj, roleKinds, true, dialect),
-  validateUpdate: (obj, old, { dialect }) => [...errorsOf(obj, roleKinds, true, dialect), ...refChanged(obj, old)],
+  validateUpdate: (obj, old, { dialect }) => [...twice(errorsOf(obj, roleKinds, true, dialect)), ...refChanged(obj, old)],
   columns,
 });
 
@@ -90,10 +92,11 @@ export const clusterRoleBinding = strategy<ClusterRoleBinding>({
   singular: "clusterrolebinding",
   scope: "Cluster",
   hub: ClusterRoleBinding,
+  metaChecks: { asNew: 2 },
   createOnUpdate: true,
   validateName: pathSegment,
   defaults: (obj, { dialect }) => fillGroups(obj, dialect),
   validate: (obj, { dialect }) => errorsOf(obj, ["ClusterRole"], false, dialect),
-  validateUpdate: (obj, old, { dialect }) => [...errorsOf(obj, ["ClusterRole"], false, dialect), ...refChanged(obj, old)],
+  validateUpdate: (obj, old, { dialect }) => [...twice(errorsOf(obj, ["ClusterRole"], false, dialect)), ...refChanged(obj, old)],
   columns,
 });

@@ -9,6 +9,11 @@ const group = "rbac.authorization.orch.io";
 const pods = { verbs: ["get"], resources: ["pods"], apiGroups: [""] };
 const ref = { kind: "Role", name: "r" };
 
+test("everything wrong with changed roles and bindings is said twice", () => {
+  assert.deepEqual(tryUpdate(role, {}, { rules: [{ ...pods, verbs: [] }] }).causes, ["Required rules[0].verbs", "Required rules[0].verbs"]);
+  assert.deepEqual(tryUpdate(roleBinding, { roleRef: ref }, { roleRef: ref, subjects: [{ kind: "User" }] }).causes, ["Required subjects[0].name", "Required subjects[0].name"]);
+});
+
 const refused: [name: string, strategy: typeof role, sent: object, causes: string[]][] = [
   ["a role may be empty", role, {}, []],
   ["a rule needs verbs", role, { rules: [{ ...pods, verbs: [] }] }, ["Required rules[0].verbs"]],

@@ -4,6 +4,7 @@ import { type FieldError, invalidValue, required } from "#base";
 import { pathSegment } from "../names.ts";
 import { strategy } from "../strategy.ts";
 import { isUsable, labelSelectorErrors } from "./rules/label-selector.ts";
+import { twice } from "./rules/twice.ts";
 
 /** What is wrong with rules; those within a namespace cannot speak of paths beside the API. */
 export function ruleErrors(rules: readonly PolicyRule[] | null, namespaced: boolean, path = "rules"): FieldError[] {
@@ -32,14 +33,18 @@ function aggregationErrors({ aggregationRule: rule }: ClusterRole): FieldError[]
   });
 }
 
+const clusterErrors = (obj: ClusterRole): FieldError[] => [...ruleErrors(obj.rules, false), ...aggregationErrors(obj)];
+
 export const role = strategy<Role>({
   resource: "roles",
   singular: "role",
   scope: "Namespaced",
   hub: Role,
+  metaChecks: { asNew: 2 },
   createOnUpdate: true,
   validateName: pathSegment,
   validate: ({ rules }) => ruleErrors(rules, true),
+  validateUpdate: ({ rules }) => twice(ruleErrors(rules, true)),
 });
 
 export const clusterRole = strategy<ClusterRole>({
@@ -47,7 +52,9 @@ export const clusterRole = strategy<ClusterRole>({
   singular: "clusterrole",
   scope: "Cluster",
   hub: ClusterRole,
+  metaChecks: { asNew: 2 },
   createOnUpdate: true,
   validateName: pathSegment,
-  validate: (obj) => [...ruleErrors(obj.rules, false), ...aggregationErrors(obj)],
+  validate: clusterErrors,
+  validateUpdate: (obj) => twice(clusterErrors(obj)),
 });

@@ -31,6 +31,7 @@ export const runtimeClass = strategy<RuntimeClass>({
   singular: "runtimeclass",
   scope: "Cluster",
   hub: RuntimeClass,
+  metaChecks: { asNew: 1, anyFinalizer: true },
   createOnUpdate: true,
   conditionalUpdate: true,
   validate: (obj, { dialect }) => errorsOf(obj, dialect),

@@ -77,6 +77,7 @@ export const secret = strategy<Secret>({
   singular: "secret",
   scope: "Namespaced",
   hub: Secret,
+  metaChecks: { asNew: 1 },
   defaults: foldText,
   validate: (obj, { dialect }) => errorsOf(obj, dialect),
   validateUpdate: (obj, old, { dialect }) => [...unchanged(obj.type, old.type, "type"), ...frozenErrors(obj, old, ["data"]), ...errorsOf(obj, dialect)],

@@ -13,6 +13,7 @@ export const serviceAccount = strategy<ServiceAccount>({
   shortNames: ["sa"],
   scope: "Namespaced",
   hub: ServiceAccount,
+  metaChecks: { asNew: 1 },
   returnsDeleted: true,
   prepareForCreate: keepNames,
   prepareForUpdate: keepNames,

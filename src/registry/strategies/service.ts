@@ -73,6 +73,7 @@ export function serviceWith(pool?: ServicePool): Strategy {
     categories: ["all"],
     scope: "Namespaced",
     hub: Service,
+    metaChecks: { asNew: 1 },
     storagePath: "services/specs",
     createOnUpdate: true,
     status: "cleared",

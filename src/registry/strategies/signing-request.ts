@@ -132,8 +132,9 @@ export const certificateSigningRequest = strategy<Request>({
   shortNames: ["csr"],
   scope: "Cluster",
   hub: CertificateSigningRequest,
+  metaChecks: { asNew: 1 },
   status: "cleared",
-  validateName: () => undefined,
+  validateName: () => [],
   prepareForCreate: (obj, { identity }) => {
     const { username: _name, uid: _uid, groups: _groups, extra: _extra, ...asked } = obj.spec;
     obj.spec = {

@@ -58,6 +58,7 @@ export const storageClass = strategy<StorageClass>({
   shortNames: ["sc"],
   scope: "Cluster",
   hub: StorageClass,
+  metaChecks: { asNew: 1 },
   returnsDeleted: true,
   validate: errorsOf,
   validateUpdate: (obj, old) => [...errorsOf(obj), ...changeErrors(obj, old)],

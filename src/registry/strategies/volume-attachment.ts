@@ -47,7 +47,7 @@ export const volumeAttachment = strategy<VolumeAttachment>({
   status: "cleared",
   conditionalUpdate: true,
   returnsDeleted: true,
-  metaCheckedOnce: true,
+  metaChecks: { asNew: 2, asChange: 0 },
   prepareForCreate: (obj) => {
     obj.status = { attached: false };
   },

@@ -48,6 +48,7 @@ export const persistentVolumeClaim = strategy<PersistentVolumeClaim>({
   shortNames: ["pvc"],
   scope: "Namespaced",
   hub: PersistentVolumeClaim,
+  metaChecks: { asNew: 2 },
   status: "cleared",
   returnsDeleted: true,
   prepareForCreate: (obj, { dialect }) => {

@@ -57,5 +57,7 @@ export const notDecremented = (value: number | undefined, old: number | undefine
 /** Names of pods are made from the name: longer ones than a host name can hold surprise people. */
 export const podNameWarnings = (name: string | undefined): string[] => {
   const wrong = dnsLabel(name ?? "");
-  return wrong ? [`metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [${wrong}]`] : [];
+  return wrong.length > 0
+    ? [`metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended: [${wrong.join(" ")}]`]
+    : [];
 };

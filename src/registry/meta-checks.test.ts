@@ -1,0 +1,49 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Sent, causesOf, shelf } from "./registry.fixture.ts";
+import { configMap } from "./strategies/config-map.ts";
+import { podDisruptionBudget } from "./strategies/disruption-budget.ts";
+import { endpointSlice } from "./strategies/endpoint-slice.ts";
+import { lease } from "./strategies/lease.ts";
+import { limitRange } from "./strategies/limit-range.ts";
+import { resourceQuota } from "./strategies/resource-quota.ts";
+import { role } from "./strategies/role.ts";
+import type { Strategy } from "./strategy.ts";
+
+const times = (count: number, cause: string): string[] => Array.from({ length: count }, () => cause);
+const slice = { addressType: "IPv4", endpoints: [] };
+
+const labelled: [name: string, kind: Strategy, rest: object, findings: number][] = [
+  ["a kind that looks at changes only", resourceQuota, {}, 3],
+  ["a kind that also looks at the whole", configMap, {}, 4],
+  ["a kind that looks at the whole twice", role, {}, 5],
+  ["a kind that looks at the whole only", limitRange, {}, 3],
+  ["a kind that does not look", podDisruptionBudget, {}, 2],
+];
+for (const [name, kind, rest, findings] of labelled) {
+  test(`a bad label on a changed object: ${name}`, async (t) => {
+    const { create, edit } = await shelf(t, kind);
+    await create({ metadata: { name: "a" }, ...rest });
+    const bad = edit("a", (object) => void (object.metadata.labels = { "a b": "" }));
+    assert.deepEqual(await causesOf(bad), times(findings, "Invalid metadata.labels"));
+  });
+}
+
+const named: [name: string, kind: Strategy, rest: object, causes: string[]][] = [
+  ["a kind that checks itself as a whole", endpointSlice, slice, ["Invalid metadata.name"]],
+  ["a kind that does not look at names", podDisruptionBudget, {}, []],
+];
+for (const [name, kind, rest, causes] of named) {
+  test(`a name in capitals: ${name}`, async (t) => {
+    const { create } = await shelf(t, kind);
+    assert.deepEqual(await causesOf(create({ metadata: { name: "Bad" }, ...rest })), causes);
+  });
+}
+
+const plain: Sent = { metadata: { name: "a", finalizers: ["plain"] } };
+test("a finalizer without a domain is fine where the kind does not mind", async (t) => {
+  const leases = await shelf(t, lease);
+  assert.deepEqual(await causesOf(leases.create(plain)), []);
+  const maps = await shelf(t, configMap);
+  assert.deepEqual(await causesOf(maps.create(plain)), ["Invalid metadata.finalizers[0]"]);
+});
