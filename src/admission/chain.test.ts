@@ -42,6 +42,17 @@ test("plugins run in their order, and only on what they handle", async () => {
   assert.deepEqual(logOf(deletion), ["two mutates"]);
 });
 
+test("plugins that name resources are not asked about others", async () => {
+  const chain = admissionChain([
+    { ...noting("one"), resources: ["pods"] },
+    { ...noting("two"), resources: ["deployments", "pods"] },
+  ]);
+  const seen = attempt();
+  await chain.mutate(seen);
+  await chain.validate(seen);
+  assert.deepEqual(logOf(seen), ["two mutates", "two validates"]);
+});
+
 test("a plugin may do one half only", async () => {
   const { mutate, ...validating } = noting("v");
   const { validate, ...mutating } = noting("m");

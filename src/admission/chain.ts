@@ -9,17 +9,33 @@ export interface AdmissionChain {
 }
 
 export function admissionChain(plugins: readonly AdmissionPlugin[]): AdmissionChain {
-  const mutating = plugins.filter((plugin) => plugin.mutate);
-  const validating = plugins.filter((plugin) => plugin.validate);
+  const mutating = concerned(plugins.filter((plugin) => plugin.mutate));
+  const validating = concerned(plugins.filter((plugin) => plugin.validate));
   return {
     plugins: plugins.map(({ name }) => name),
     mutate: async (attempt) => {
-      for (const plugin of mutating) if (plugin.handles.includes(attempt.operation)) await plugin.mutate!(attempt);
+      for (const plugin of mutating(attempt)) await plugin.mutate!(attempt);
     },
     validate: async (attempt) => {
       const errors: FieldError[] = [];
-      for (const plugin of validating) if (plugin.handles.includes(attempt.operation)) errors.push(...(await plugin.validate!(attempt)));
+      for (const plugin of validating(attempt)) errors.push(...(await plugin.validate!(attempt)));
       if (errors.length > 0) throw invalid(attempt.kind, attempt.name, errors);
     },
   };
 }
+
+/** Most plugins look at few kinds: those that a request concerns are found once per operation and resource. */
+function concerned(plugins: readonly AdmissionPlugin[]): (attempt: Attempt) => readonly AdmissionPlugin[] {
+  const known = new Map<string, readonly AdmissionPlugin[]>();
+  return ({ operation, resource: { resource } }) => {
+    const id = `${operation} ${resource}`;
+    let found = known.get(id);
+    if (!found) {
+      found = plugins.filter(({ handles, resources }) => handles.includes(operation) && (!resources || resources.includes(resource)));
+      if (known.size < mostKnown) known.set(id, found);
+    }
+    return found;
+  };
+}
+
+const mostKnown = 4096;

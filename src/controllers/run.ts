@@ -11,6 +11,7 @@ import { podGcController } from "./pod-gc.ts";
 import { roleAggregationController } from "./role-aggregation.ts";
 import { rootCaController } from "./root-ca.ts";
 import { serviceAccountController } from "./service-accounts.ts";
+import { claimProtectionController, volumeProtectionController } from "./storage-protection.ts";
 
 export interface ControllersOptions {
   readonly client: ApiClient;
@@ -35,6 +36,8 @@ export async function runControllers({ rootCa, ...options }: ControllersOptions)
     podGcController(context),
     nodeLifecycleController(context),
     roleAggregationController(context),
+    claimProtectionController(context),
+    volumeProtectionController(context),
   ];
   await Promise.all([...running.map(({ stopped }) => stopped), view.stopped()]);
 }

@@ -11,6 +11,7 @@ export function defaultTolerationSeconds({ names }: Dialect, seconds: { readonly
   return {
     name: "DefaultTolerationSeconds",
     handles: ["CREATE", "UPDATE"],
+    resources: ["pods"],
     mutate: async ({ resource, subresource, object }) => {
       if (resource.group !== "" || resource.resource !== "pods" || subresource) return;
       const { spec } = object as unknown as Pod;

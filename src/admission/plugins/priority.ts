@@ -15,6 +15,7 @@ export function priorityPlugin({ dialect, find, all }: PriorityOptions): Admissi
   return {
     name: "Priority",
     handles: ["CREATE", "UPDATE"],
+    resources: ["pods", "priorityclasses"],
     mutate: async (attempt) => {
       if (attempt.subresource || attempt.resource.group !== "" || attempt.resource.resource !== "pods") return;
       const { spec } = attempt.object as unknown as Pod;

@@ -17,6 +17,7 @@ export function runtimeClassPlugin(find: (name: string) => Promise<RuntimeClass 
   return {
     name: "RuntimeClass",
     handles: ["CREATE"],
+    resources: ["pods"],
     mutate: async (attempt) => {
       if (!concerned(attempt)) return;
       const pod = attempt.object as unknown as Pod;

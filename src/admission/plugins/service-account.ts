@@ -23,6 +23,7 @@ export function serviceAccountPlugin(options: ServiceAccountOptions): AdmissionP
   return {
     name: "ServiceAccount",
     handles: ["CREATE", "UPDATE"],
+    resources: ["pods"],
     mutate: async (attempt) => {
       if (attempt.operation !== "CREATE" || !isPod(attempt) || attempt.subresource) return;
       const pod = attempt.object as unknown as Pod;

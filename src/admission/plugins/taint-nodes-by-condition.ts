@@ -8,6 +8,7 @@ export function taintNodesByCondition({ names }: Dialect): AdmissionPlugin {
   return {
     name: "TaintNodesByCondition",
     handles: ["CREATE"],
+    resources: ["nodes"],
     mutate: async ({ resource, subresource, object }) => {
       if (resource.group !== "" || resource.resource !== "nodes" || subresource) return;
       const { spec } = object as unknown as Node;

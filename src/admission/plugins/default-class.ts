@@ -1,0 +1,46 @@
+// Claims and ingresses that name no class get the one that calls itself the default; of several, the newest.
+import type { Ingress, IngressClass, ObjectMeta, PersistentVolumeClaim, StorageClass } from "#api";
+import type { Dialect } from "#dialect";
+import type { AdmissionPlugin } from "../attempt.ts";
+
+interface Class {
+  readonly metadata: ObjectMeta;
+}
+
+export function defaultStorageClass({ names: { annotations: names } }: Dialect, all: () => Promise<readonly StorageClass[]>): AdmissionPlugin {
+  return {
+    name: "DefaultStorageClass",
+    handles: ["CREATE"],
+    resources: ["persistentvolumeclaims"],
+    mutate: async ({ resource, subresource, object }) => {
+      if (resource.group !== "" || subresource) return;
+      const { metadata, spec } = object as unknown as PersistentVolumeClaim;
+      // An empty name, or the annotation of old, says that no class is wanted.
+      if (spec.storageClassName !== undefined || metadata.annotations?.[names.betaStorageClass] !== undefined) return;
+      const found = newest(await all(), [names.defaultStorageClass, names.betaDefaultStorageClass]);
+      if (found) spec.storageClassName = found.metadata.name!;
+    },
+  };
+}
+
+export function defaultIngressClass({ names: { annotations: names } }: Dialect, all: () => Promise<readonly IngressClass[]>): AdmissionPlugin {
+  return {
+    name: "DefaultIngressClass",
+    handles: ["CREATE"],
+    resources: ["ingresses"],
+    mutate: async ({ kind, subresource, object }) => {
+      if (kind.kind !== "Ingress" || subresource) return;
+      const { metadata, spec } = object as unknown as Ingress;
+      if (spec.ingressClassName !== undefined || metadata.annotations?.[names.ingressClass] !== undefined) return;
+      const found = newest(await all(), [names.defaultIngressClass]);
+      if (found) spec.ingressClassName = found.metadata.name!;
+    },
+  };
+}
+
+function newest<C extends Class>(classes: readonly C[], marks: readonly string[]): C | undefined {
+  const born = ({ metadata }: C): string => metadata.creationTimestamp ?? "";
+  return classes
+    .filter(({ metadata }) => marks.some((mark) => metadata.annotations?.[mark] === "true"))
+    .toSorted((a, b) => (born(a) === born(b) ? (a.metadata.name! < b.metadata.name! ? -1 : 1) : born(a) > born(b) ? -1 : 1))[0];
+}

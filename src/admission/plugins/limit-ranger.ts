@@ -1,0 +1,129 @@
+// Limit ranges of a namespace: what containers get that do not say what they need, and how much anybody may ask for.
+import type { Container, LimitRange, LimitRangeItem, PersistentVolumeClaim, Pod } from "#api";
+import { type Quantity, addQuantity, compareQuantity, forbidden, formatQuantity, parseQuantity, quantityMilliValue, quantityOf, scaledValue } from "#base";
+import type { Dialect } from "#dialect";
+import type { AdmissionPlugin, Attempt } from "../attempt.ts";
+
+type Amounts = Readonly<Record<string, string>>;
+
+export function limitRanger({ names }: Dialect, rangesIn: (namespace: string) => Promise<readonly LimitRange[]>): AdmissionPlugin {
+  const concerned = ({ operation, resource, subresource }: Attempt): boolean =>
+    resource.group === "" && !subresource && (resource.resource === "persistentvolumeclaims" || (resource.resource === "pods" && operation === "CREATE"));
+  const goes = ({ oldObject }: Attempt): boolean => (oldObject as { metadata?: { deletionTimestamp?: string } } | undefined)?.metadata?.deletionTimestamp !== undefined;
+  return {
+    name: "LimitRanger",
+    handles: ["CREATE", "UPDATE"],
+    resources: ["pods", "persistentvolumeclaims"],
+    mutate: async (attempt) => {
+      if (attempt.resource.resource !== "pods" || !concerned(attempt)) return;
+      for (const range of await rangesIn(attempt.namespace)) fillIn(attempt.object as unknown as Pod, range, names.annotations.limitRanger);
+    },
+    validate: async (attempt) => {
+      if (!concerned(attempt) || goes(attempt)) return [];
+      const look = attempt.resource.resource === "pods" ? podProblems : claimProblems;
+      for (const { spec } of await rangesIn(attempt.namespace)) {
+        const found = [...new Set(spec.limits?.flatMap((item) => look(item, attempt.object as never)))];
+        if (found.length > 0) throw forbidden(attempt.resource, attempt.name, found.length === 1 ? found[0]! : `[${found.join(", ")}]`);
+      }
+      return [];
+    },
+  };
+}
+
+/** Containers without a limit or a request get the range's, and an annotation says which. */
+function fillIn(pod: Pod, { spec }: LimitRange, annotation: string): void {
+  const ofContainers = (spec.limits ?? []).filter(({ type }) => type === "Container");
+  const limits: Amounts = Object.assign({}, ...ofContainers.map((item) => item.default));
+  const requests: Amounts = Object.assign({}, ...ofContainers.map((item) => item.defaultRequest));
+  const said = [
+    ...(pod.spec.containers ?? []).flatMap((container) => fillContainer(container, limits, requests, "container")),
+    ...(pod.spec.initContainers ?? []).flatMap((container) => fillContainer(container, limits, requests, "init container")),
+  ];
+  if (said.length > 0) pod.metadata.annotations = { ...pod.metadata.annotations, [annotation]: `LimitRanger plugin set: ${said.join("; ")}` };
+}
+
+function fillContainer({ name, resources }: Container, limits: Amounts, requests: Amounts, what: string): string[] {
+  const missing = (given: Amounts | undefined, defaults: Amounts): string[] => Object.keys(defaults).filter((key) => given?.[key] === undefined).toSorted(); // prettier-ignore
+  const newRequests = missing(resources.requests, requests);
+  const newLimits = missing(resources.limits, limits);
+  for (const key of newLimits) resources.limits = { ...resources.limits, [key]: limits[key]! };
+  for (const key of newRequests) resources.requests = { ...resources.requests, [key]: requests[key]! };
+  return [
+    ...(newRequests.length ? [`${newRequests.join(", ")} request for ${what} ${name}`] : []),
+    ...(newLimits.length ? [`${newLimits.join(", ")} limit for ${what} ${name}`] : []),
+  ];
+}
+
+function podProblems(item: LimitRangeItem, { spec }: Pod): string[] {
+  const containers = spec.containers ?? [];
+  const init = spec.initContainers ?? [];
+  if (item.type === "Container") return [...containers, ...init].flatMap(({ resources }) => problems(item, resources.requests ?? {}, resources.limits ?? {}));
+  if (item.type !== "Pod") return [];
+  const total = (key: "requests" | "limits"): Amounts =>
+    init.reduce((most, { resources }) => largest(most, resources[key] ?? {}), sum(containers.map(({ resources }) => resources[key] ?? {})));
+  return problems(item, total("requests"), total("limits"));
+}
+
+function claimProblems(item: LimitRangeItem, { spec }: PersistentVolumeClaim): string[] {
+  if (item.type !== "PersistentVolumeClaim") return [];
+  const requests = spec.resources.requests ?? {};
+  return [...each(item.min, (name, least) => tooLittle(item.type, name, least, requests, {})), ...each(item.max, (name, most) => askedTooMuch(item.type, name, most, requests))];
+}
+
+const problems = ({ type, min, max, maxLimitRequestRatio }: LimitRangeItem, requests: Amounts, limits: Amounts): string[] => [
+  ...each(min, (name, least) => tooLittle(type, name, least, requests, limits)),
+  ...each(max, (name, most) => tooMuch(type, name, most, requests, limits)),
+  ...each(maxLimitRequestRatio, (name, most) => tooWide(type, name, most, requests, limits)),
+];
+
+const each = (amounts: Amounts | undefined, look: (name: string, amount: string) => string | undefined): string[] =>
+  Object.entries(amounts ?? {}).flatMap(([name, amount]) => look(name, amount) ?? []);
+
+const order = (a: string, b: string): number => compareQuantity(thousandths(a), thousandths(b));
+const thousandths = (text: string): Quantity => quantityOf(scaledValue(parseQuantity(text), -3), -3);
+
+function tooLittle(type: string, name: string, least: string, requests: Amounts, limits: Amounts): string | undefined {
+  const [request, limit] = [requests[name], limits[name]];
+  const rule = `minimum ${name} usage per ${type} is ${least}`;
+  if (request === undefined) return `${rule}.  No request is specified`;
+  if (order(request, least) < 0) return `${rule}, but request is ${request}`;
+  return limit !== undefined && order(limit, least) < 0 ? `${rule}, but limit is ${limit}` : undefined;
+}
+
+function askedTooMuch(type: string, name: string, most: string, requests: Amounts): string | undefined {
+  const request = requests[name];
+  const rule = `maximum ${name} usage per ${type} is ${most}`;
+  if (request === undefined) return `${rule}.  No request is specified`;
+  return order(request, most) > 0 ? `${rule}, but request is ${request}` : undefined;
+}
+
+function tooMuch(type: string, name: string, most: string, requests: Amounts, limits: Amounts): string | undefined {
+  const [request, limit] = [requests[name], limits[name]];
+  const rule = `maximum ${name} usage per ${type} is ${most}`;
+  if (limit === undefined) return `${rule}.  No limit is specified`;
+  if (order(limit, most) > 0) return `${rule}, but limit is ${limit}`;
+  return request !== undefined && order(request, most) > 0 ? `${rule}, but request is ${request}` : undefined;
+}
+
+function tooWide(type: string, name: string, most: string, requests: Amounts, limits: Amounts): string | undefined {
+  const [request, limit] = [requests, limits].map((amounts) => quantityMilliValue(parseQuantity(amounts[name] ?? "0"))) as [number, number];
+  const rule = `${name} max limit to request ratio per ${type} is ${most}`;
+  if (request === 0) return `${rule}, but no request is specified or request is 0`;
+  if (limit === 0) return `${rule}, but no limit is specified or limit is 0`;
+  return (limit / request) * 1000 > quantityMilliValue(parseQuantity(most)) ? `${rule}, but provided ratio is ${(limit / request).toFixed(6)}` : undefined;
+}
+
+/** What all together ask for; where one of them says nothing, nobody knows. */
+function sum(lists: readonly Amounts[]): Amounts {
+  const names = Object.keys(lists[0] ?? {}).filter((name) => lists.every((list) => list[name] !== undefined));
+  const whole = (name: string, text: string): Quantity => {
+    const scale = name === "cpu" ? -3 : 0;
+    return quantityOf(scaledValue(parseQuantity(text), scale), scale);
+  };
+  return Object.fromEntries(names.map((name) => [name, formatQuantity(lists.map((list) => whole(name, list[name]!)).reduce(addQuantity))]));
+}
+
+function largest(a: Amounts, b: Amounts): Amounts {
+  const bigger = Object.entries(b).filter(([name, amount]) => a[name] === undefined || compareQuantity(parseQuantity(amount), parseQuantity(a[name])) > 0);
+  return { ...a, ...Object.fromEntries(bigger) };
+}

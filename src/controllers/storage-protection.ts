@@ -1,0 +1,68 @@
+// Claims and volumes that are to go, go when nobody uses them any more.
+import type { ObjectMeta, PersistentVolumeClaim, Pod } from "#api";
+import { type AnyObject, kinds } from "#client";
+import { type Controller, type ControllerContext, queueFor } from "./context.ts";
+import { ignoring } from "./service-accounts.ts";
+
+const waits = ({ metadata }: { readonly metadata: ObjectMeta }, mark: string): boolean => Boolean(metadata.deletionTimestamp && metadata.finalizers?.includes(mark));
+const without = ({ metadata: { resourceVersion, uid, finalizers } }: AnyObject, mark: string): object => ({
+  metadata: { resourceVersion, uid, finalizers: (finalizers ?? []).filter((each) => each !== mark) },
+});
+
+/** The names of claims that a pod's volumes stand for. */
+const claimsOf = ({ metadata, spec }: Pod): string[] =>
+  (spec.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => persistentVolumeClaim?.claimName ?? (ephemeral ? `${metadata.name}-${name}` : []));
+
+/** Only pods that have a node use claims: others are not started with one that is to go. */
+export function uses(pod: Pod, claim: PersistentVolumeClaim): boolean {
+  const { metadata, spec } = pod;
+  if (!spec.nodeName) return false;
+  const shutDown = Boolean(metadata.deletionTimestamp) && metadata.deletionGracePeriodSeconds === 0;
+  const made = claim.metadata.ownerReferences?.some(({ uid, controller }) => controller && uid === metadata.uid);
+  return (spec.volumes ?? []).some(
+    ({ name, persistentVolumeClaim, ephemeral }) =>
+      persistentVolumeClaim?.claimName === claim.metadata.name || (ephemeral && made && !shutDown && `${metadata.name}-${name}` === claim.metadata.name),
+  );
+}
+
+export function claimProtectionController(context: ControllerContext): Controller {
+  const { client, view } = context;
+  const mark = context.dialect.names.finalizers.claimProtection;
+  const all = client.of(kinds.persistentVolumeClaims);
+  const queue = queueFor(context, "claim protection", work);
+  const claims = view.follow(kinds.persistentVolumeClaims, ({ type, object }) => {
+    if (type !== "deleted" && waits(object, mark)) queue.add(`${object.metadata.namespace}/${object.metadata.name}`);
+  });
+  view.follow(kinds.pods, ({ type, object }) => {
+    const over = object.status.phase === "Succeeded" || object.status.phase === "Failed" || object.metadata.deletionGracePeriodSeconds === 0;
+    if (type === "deleted" || over || !object.spec.nodeName) for (const name of claimsOf(object)) queue.add(`${object.metadata.namespace}/${name}`);
+  });
+  return { stopped: queue.stopped };
+
+  async function work(key: string): Promise<void> {
+    const [namespace, name] = key.split("/") as [string, string];
+    const claim = claims.get(namespace, name);
+    if (!claim || !waits(claim, mark)) return;
+    // A local copy may be behind: only the server knows that no pod has come.
+    const { items } = await client.of(kinds.pods).list({ namespace });
+    if (items.some((pod) => uses(pod, claim))) return;
+    await ignoring(["NotFound"], all.patch(name, "merge", without(claim, mark), { namespace }));
+  }
+}
+
+export function volumeProtectionController(context: ControllerContext): Controller {
+  const { client, view } = context;
+  const mark = context.dialect.names.finalizers.volumeProtection;
+  const queue = queueFor(context, "volume protection", work);
+  const free = (volume: { readonly metadata: ObjectMeta; readonly status: { readonly phase?: string | undefined } }): boolean =>
+    waits(volume, mark) && volume.status.phase !== "Bound";
+  const volumes = view.follow(kinds.persistentVolumes, ({ type, object }) => {
+    if (type !== "deleted" && free(object)) queue.add(object.metadata.name!);
+  });
+  return { stopped: queue.stopped };
+
+  async function work(name: string): Promise<void> {
+    const volume = volumes.get(undefined, name);
+    if (volume && free(volume)) await ignoring(["NotFound"], client.of(kinds.persistentVolumes).patch(name, "merge", without(volume, mark)));
+  }
+}
