@@ -34,6 +34,8 @@ export interface AdmissionPlugin {
   readonly handles: readonly Operation[];
   /** Plural names of the resources it looks at, in whichever group; all when absent. */
   readonly resources?: readonly string[];
+  /** Resources it never looks at. */
+  readonly ignores?: ReadonlySet<string>;
   /** Changes the attempt's object, or throws an ApiError to refuse. */
   mutate?(attempt: Attempt): Promise<void>;
   /** Looks without changing: field errors refuse as Invalid, an ApiError as itself. */

@@ -31,7 +31,7 @@ function concerned(plugins: readonly AdmissionPlugin[]): (attempt: Attempt) => r
     const id = `${operation} ${resource}`;
     let found = known.get(id);
     if (!found) {
-      found = plugins.filter(({ handles, resources }) => handles.includes(operation) && (!resources || resources.includes(resource)));
+      found = plugins.filter(({ handles, resources, ignores }) => handles.includes(operation) && (!resources || resources.includes(resource)) && !ignores?.has(resource));
       if (known.size < mostKnown) known.set(id, found);
     }
     return found;

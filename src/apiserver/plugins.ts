@@ -1,5 +1,5 @@
 // The admission plug-ins that run, in their order, over the server's own caches.
-import type { IngressClass, LimitRange, PriorityClass, RuntimeClass, ServiceAccount, StorageClass } from "#api";
+import type { IngressClass, LimitRange, PriorityClass, ResourceQuota, RuntimeClass, ServiceAccount, StorageClass } from "#api";
 import {
   type AdmissionPlugin,
   claimResize,
@@ -8,6 +8,7 @@ import {
   defaultTolerationSeconds,
   limitRanger,
   priorityPlugin,
+  resourceQuota,
   runtimeClassPlugin,
   serviceAccountPlugin,
   storageProtection,
@@ -15,6 +16,7 @@ import {
 } from "#admission";
 import type { EscalationOptions } from "#authz";
 import { generatedName } from "#registry";
+import { chargeQuota } from "./charge-quota.ts";
 import { escalationGuard } from "./escalation-guard.ts";
 import { objectsOf } from "./objects.ts";
 import { type Core, lifecyclePlugin } from "./server.ts";
@@ -47,6 +49,7 @@ export function admissionPlugins(core: Core, settings: ApiserverSettings, access
     runtimeClassPlugin((name) => objects.find<RuntimeClass>("node/runtimeclasses", name)),
     defaultIngressClass(dialect, () => objects.all<IngressClass>("networking/ingressclasses")),
     escalationGuard(access, dialect),
+    resourceQuota({ dialect, now: () => core.clock.now(), quotasIn: (namespace) => objects.all<ResourceQuota>("/resourcequotas", `${namespace}/`), write: chargeQuota(core) }),
   ];
   return all.filter(({ name }) => !settings.disableAdmissionPlugins.includes(name));
 }

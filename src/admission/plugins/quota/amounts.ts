@@ -1,0 +1,40 @@
+// Arithmetic over named amounts.
+import { type Quantity, addQuantity, compareQuantity, formatQuantity, parseQuantity, quantityOf, subtractQuantity } from "#base";
+
+export type Amounts = ReadonlyMap<string, Quantity>;
+
+export const amountsOf = (given: Readonly<Record<string, string>> | undefined): Amounts => new Map(Object.entries(given ?? {}).map(([name, text]) => [name, parseQuantity(text)]));
+export const written = (amounts: Amounts): Record<string, string> => Object.fromEntries([...amounts].map(([name, amount]) => [name, formatQuantity(amount)]));
+
+const zero = quantityOf(0);
+export const isZero = (amount: Quantity): boolean => compareQuantity(amount, zero) === 0;
+export const isNegative = (amount: Quantity): boolean => compareQuantity(amount, zero) < 0;
+
+export function sumOf(a: Amounts, b: Amounts): Amounts {
+  const sum = new Map(a);
+  for (const [name, amount] of b) sum.set(name, sum.has(name) ? addQuantity(sum.get(name)!, amount) : amount);
+  return sum;
+}
+
+export function largerOf(a: Amounts, b: Amounts): Amounts {
+  const larger = new Map(a);
+  for (const [name, amount] of b) if (!larger.has(name) || compareQuantity(amount, larger.get(name)!) > 0) larger.set(name, amount);
+  return larger;
+}
+
+/** What `a` has more than `b`, never less than nothing. */
+export const excessOf = (a: Amounts, b: Amounts): Amounts =>
+  new Map(
+    [...a].map(([name, amount]) => {
+      const rest = b.has(name) ? subtractQuantity(amount, b.get(name)!) : amount;
+      return [name, isNegative(rest) ? zero : rest];
+    }),
+  );
+
+export const only = (amounts: Amounts, wanted: (name: string) => boolean): Amounts => new Map([...amounts].filter(([name]) => wanted(name)));
+
+export const shown = (amounts: Amounts): string =>
+  [...amounts]
+    .map(([name, amount]) => `${name}=${formatQuantity(amount)}`)
+    .toSorted()
+    .join(",");

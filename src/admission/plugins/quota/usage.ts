@@ -1,0 +1,157 @@
+// What an object counts for in a quota: pods by what they ask for, claims by their size, services by their ports, everything else by being there.
+import type { Container, PersistentVolumeClaim, Pod, PodAffinityTerm, ScopedResourceSelectorRequirement, Service } from "#api";
+import { quantityOf, scaledValue } from "#base";
+import type { Dialect } from "#dialect";
+import type { Attempt, Operation } from "../../attempt.ts";
+import { type Amounts, amountsOf, isZero, largerOf, sumOf } from "./amounts.ts";
+
+export interface Evaluator {
+  readonly operations: readonly Operation[];
+  /** Which of a quota's resources it can count. */
+  counts(resource: string): boolean;
+  usage(object: object): Amounts;
+  /** What the quota wants to be said and is not, as text. */
+  missing?(resources: readonly string[], object: object): string | undefined;
+  /** Whether an object falls under a scope; what has none falls under no scope. */
+  inScope?(scope: ScopedResourceSelectorRequirement, object: object): boolean;
+}
+
+const one = quantityOf(1);
+const counted = (...names: string[]): Amounts => new Map(names.map((name) => [name, one]));
+const aliased = ["configmaps", "resourcequotas", "replicationcontrollers", "secrets"];
+
+export function evaluatorFor({ group, resource }: Attempt["resource"], dialect: Dialect, now: () => number): Evaluator {
+  const count = `count/${resource}${group && `.${group}`}`;
+  if (group === "" && resource === "pods") return podEvaluator(count, dialect, now);
+  if (group === "" && resource === "persistentvolumeclaims") return claimEvaluator(count, dialect);
+  if (group === "" && resource === "services") return serviceEvaluator(count);
+  const names = group === "" && aliased.includes(resource) ? [count, resource] : [count];
+  return { operations: ["CREATE"], counts: (name) => names.includes(name), usage: () => counted(...names) };
+}
+
+function serviceEvaluator(count: string): Evaluator {
+  const [services, nodePorts, loadBalancers] = ["services", "services.nodeports", "services.loadbalancers"] as const;
+  return {
+    operations: ["CREATE", "UPDATE"],
+    counts: (name) => [count, services, nodePorts, loadBalancers].includes(name),
+    usage: (object) => {
+      const { type, ports = [], allocateLoadBalancerNodePorts } = (object as Service).spec;
+      const balanced = type === "LoadBalancer";
+      // Ports are given out later: what counts is what was asked for.
+      const asked = balanced && allocateLoadBalancerNodePorts === false ? ports.filter(({ nodePort }) => nodePort) : balanced || type === "NodePort" ? ports : [];
+      return new Map([...counted(count, services), [loadBalancers, quantityOf(balanced ? 1 : 0)], [nodePorts, quantityOf(asked.length)]]);
+    },
+  };
+}
+
+function claimEvaluator(count: string, { names }: Dialect): Evaluator {
+  const marker = names.resources.storageClassMarker;
+  const [claims, storage] = ["persistentvolumeclaims", "requests.storage"] as const;
+  return {
+    operations: ["CREATE", "UPDATE"],
+    counts: (name) => name === count || name === claims || name === storage || name.endsWith(marker + claims) || name.endsWith(marker + storage),
+    usage: (object) => {
+      const { metadata, spec } = object as PersistentVolumeClaim;
+      const className = metadata.annotations?.[names.annotations.betaStorageClass] ?? spec.storageClassName ?? "";
+      const asked = amountsOf(spec.resources.requests).get("storage");
+      const size = asked && (asked.scale < 0 ? quantityOf(scaledValue(asked, 0), 0, asked.format) : asked);
+      const named = (name: string): string[] => (className ? [name, className + marker + name] : [name]);
+      return new Map([...counted(count, ...named(claims)), ...(size ? named(storage).map((name) => [name, size] as const) : [])]);
+    },
+  };
+}
+
+const compute = ["cpu", "memory", "ephemeral-storage"];
+const computeNames = compute.flatMap((name) => [name, `requests.${name}`, `limits.${name}`]);
+/** Quotas over these want every container to say what it needs. */
+const wanted = ["cpu", "memory"].flatMap((name) => [name, `requests.${name}`, `limits.${name}`]);
+
+function podEvaluator(count: string, { names }: Dialect, now: () => number): Evaluator {
+  const isForeign = (name: string): boolean => name.includes("/") && !name.includes(names.resources.nativePrefix);
+  const isHugePages = (name: string): boolean => name.startsWith("hugepages-");
+  const spent = (requests: Amounts, limits: Amounts): Amounts => {
+    const result = new Map([["pods", one]]);
+    for (const [name, amount] of requests) {
+      if (compute.includes(name) || isHugePages(name)) result.set(name, amount).set(`requests.${name}`, amount);
+      else if (isForeign(name) && !name.startsWith("requests.")) result.set(`requests.${name}`, amount);
+    }
+    for (const [name, amount] of limits) if (compute.includes(name)) result.set(`limits.${name}`, amount);
+    return result;
+  };
+  return {
+    operations: ["CREATE"],
+    counts: (name) =>
+      name === count ||
+      name === "pods" ||
+      computeNames.includes(name) ||
+      isHugePages(name) ||
+      name.startsWith("requests.hugepages-") ||
+      (isForeign(name) && name.startsWith("requests.")),
+    usage: (object) => {
+      const pod = object as Pod;
+      return isSpent(pod, now()) ? counted(count) : sumOf(counted(count), spent(...totals(pod)));
+    },
+    missing: (resources, object) => {
+      const { containers, initContainers } = (object as Pod).spec;
+      const required = wanted.filter((name) => resources.includes(name)).toSorted();
+      const without = new Map<string, Set<string>>();
+      for (const { name: container, resources: own } of [...(containers ?? []), ...(initContainers ?? [])]) {
+        const said = spent(amountsOf(own.requests), amountsOf(own.limits));
+        for (const name of required) if (!said.has(name)) without.set(name, (without.get(name) ?? new Set()).add(container));
+      }
+      const parts = required.flatMap((name) => (without.has(name) ? [`${name} for: ${[...without.get(name)!].toSorted().join(",")}`] : []));
+      return parts.length ? `must specify ${parts.join("; ")}` : undefined;
+    },
+    inScope: (scope, object) => podInScope(scope, object as Pod),
+  };
+}
+
+/** Pods that are over, or should be gone by now, use nothing. */
+function isSpent({ metadata, status }: Pod, now: number): boolean {
+  if (status?.phase === "Failed" || status?.phase === "Succeeded") return true;
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadata;
+  return deletionTimestamp !== undefined && deletionGracePeriodSeconds !== undefined && now > Date.parse(deletionTimestamp) + deletionGracePeriodSeconds * 1000;
+}
+
+/** Init containers run before the others, one at a time: only the largest of them counts. */
+function totals({ spec }: Pod): [requests: Amounts, limits: Amounts] {
+  const total = (key: "requests" | "limits"): Amounts => {
+    const own = ({ resources }: Container): Amounts => amountsOf(resources[key]);
+    const running = (spec.containers ?? []).map(own).reduce(sumOf, new Map());
+    return (spec.initContainers ?? []).map(own).reduce(largerOf, running);
+  };
+  const overhead = amountsOf(spec.overhead);
+  const limits = total("limits");
+  return [sumOf(total("requests"), overhead), sumOf(limits, new Map([...overhead].filter(([name]) => limits.has(name))))];
+}
+
+function podInScope({ scopeName, operator, values = [] }: ScopedResourceSelectorRequirement, { spec }: Pod): boolean {
+  const name = spec.priorityClassName ?? "";
+  switch (scopeName) {
+    case "Terminating":
+      return (spec.activeDeadlineSeconds ?? -1) >= 0;
+    case "NotTerminating":
+      return (spec.activeDeadlineSeconds ?? -1) < 0;
+    case "BestEffort":
+      return isBestEffort(spec);
+    case "NotBestEffort":
+      return !isBestEffort(spec);
+    case "CrossNamespacePodAffinity":
+      return affinityTerms(spec).some(({ namespaces, namespaceSelector }) => Boolean(namespaces?.length) || namespaceSelector !== undefined);
+    case "PriorityClass":
+      return operator === "In" ? values.includes(name) && name !== "" : operator === "NotIn" ? !values.includes(name) || name === "" : (operator === "Exists") === (name !== "");
+    default:
+      return false;
+  }
+}
+
+const isBestEffort = ({ containers, initContainers }: Pod["spec"]): boolean =>
+  [...(containers ?? []), ...(initContainers ?? [])].every(({ resources }) =>
+    [resources.requests, resources.limits].every((amounts) => [...amountsOf(amounts)].every(([name, amount]) => (name !== "cpu" && name !== "memory") || isZero(amount))),
+  );
+
+const affinityTerms = ({ affinity }: Pod["spec"]): PodAffinityTerm[] =>
+  [affinity?.podAffinity, affinity?.podAntiAffinity].flatMap((each) => [
+    ...(each?.requiredDuringSchedulingIgnoredDuringExecution ?? []),
+    ...(each?.preferredDuringSchedulingIgnoredDuringExecution ?? []).map(({ podAffinityTerm }) => podAffinityTerm),
+  ]);
