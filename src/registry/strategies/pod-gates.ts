@@ -8,7 +8,7 @@ export function dropDisabled(spec: PodSpec, old?: PodSpec): void {
   const keepsClaims = Boolean(old?.resourceClaims?.length);
   if (!keepsClaims) delete spec.resourceClaims;
   const keepsResize = (old?.containers ?? []).some(({ resizePolicy }) => resizePolicy?.length);
-  const keepsProcMount = before.some(({ securityContext }) => securityContext?.procMount !== undefined);
+  const keepsProcMount = before.some(({ securityContext }) => (securityContext?.procMount ?? "Default") !== "Default");
   for (const { container } of everyContainer(spec, "")) {
     if (!keepsClaims) delete container.resources.claims;
     if (!keepsResize) delete container.resizePolicy;

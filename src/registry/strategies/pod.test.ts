@@ -342,7 +342,17 @@ test("ephemeral containers come and stay", () => {
     "Duplicate spec.ephemeralContainers[0].name",
     "Forbidden spec.ephemeralContainers[0].ports",
   ]);
+  assert.deepEqual(tryPart(pod, "ephemeralcontainers", spec(), { ...spec({ ephemeralContainers: [added("e", { lifecycle: {}, ports: [] })] }) }).causes, [
+    "Forbidden spec.ephemeralContainers[0].lifecycle",
+    "Forbidden spec.ephemeralContainers[0].ports",
+  ]);
   assert.deepEqual(tryPart(pod, "ephemeralcontainers", withOne, spec()).causes, ["Forbidden spec.ephemeralContainers"]);
+});
+
+test("what is not to be had of the process directory is set to the usual, again and again", () => {
+  const mounted = (procMount: string) => spec({}, { securityContext: { procMount } });
+  const { object, causes } = tryUpdate(pod, mounted("Default"), mounted("Unmasked"));
+  assert.deepEqual([causes, (object as { spec: { containers: { securityContext: object }[] } }).spec.containers[0]?.securityContext], [[], { procMount: "Default" }]);
 });
 
 test("people hear what is allowed, but unwise", () => {

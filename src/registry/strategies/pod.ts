@@ -155,7 +155,7 @@ export const pod = strategy<Pod>({
         return alignAddresses({ ...old, metadata: { ...metadata, ...(old.metadata.ownerReferences && { ownerReferences: old.metadata.ownerReferences }) }, status: sent.status });
       },
       validate: (obj, old, about) => [...annotationChangeErrors(obj, old, about), ...statusUpdateErrors(obj, old)],
-      resets: ["spec"],
+      resets: ["spec", "metadata.deletionTimestamp", "metadata.ownerReferences"],
     },
   },
 });

@@ -71,7 +71,7 @@ export function ephemeralContainersErrors(ephemeral: readonly EphemeralContainer
     names.add(name);
     if (targetContainerName && !targets.has(targetContainerName))
       errors.push({ type: "FieldValueNotFound", field: `${at}.targetContainerName`, value: targetContainerName, detail: "" });
-    errors.push(...notForEphemeral.filter((key) => isSet(container[key])).map((key) => forbiddenField(`${at}.${key}`, cannot)));
+    errors.push(...notForEphemeral.filter((key) => (key === "resources" ? isSet(container[key]) : container[key] !== undefined)).map((key) => forbiddenField(`${at}.${key}`, cannot)));
     volumeMounts?.forEach(({ subPath, subPathExpr }, index) => {
       if (subPath) errors.push(forbiddenField(`${at}.volumeMounts[${index}].subPath`, cannot));
       if (subPathExpr) errors.push(forbiddenField(`${at}.volumeMounts[${index}].subPathExpr`, cannot));
@@ -80,8 +80,8 @@ export function ephemeralContainersErrors(ephemeral: readonly EphemeralContainer
   });
 }
 
-// Resources and lists are there even when nobody gave them.
-const isSet = (value: object | undefined): boolean => value !== undefined && Object.keys(value).length > 0;
+// Resources are there even when nobody gave them.
+const isSet = (value: object): boolean => Object.keys(value).length > 0;
 
 /** Pods name images exactly; templates may leave that to whoever fills them in. */
 export const trimmedImageErrors = ({ image = "" }: Container, at: string): FieldError[] =>
