@@ -2,11 +2,13 @@
 import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { RuntimeClass, type Service } from "#api";
+import { type Pod, RuntimeClass, type Service } from "#api";
 import { ApiError, type Clock, type Log, type Metrics, createMetrics, parseQuantity, quantityValue, systemClock } from "#base";
 import { type ApiClient, type Informer, apiClient, connectionOf, https, informer, kinds, readClientConfig } from "#client";
 import { type ContainerRuntime, grpcRuntime } from "#cri";
 import type { Dialect } from "#dialect";
+import { apiTransport } from "./api-transport.ts";
+import { type DeadLimits, collectDeadContainers } from "./containers/dead-containers.ts";
 import { runtimeView } from "./containers/runtime-view.ts";
 import { eventRecorder } from "./events/recorder.ts";
 import { housekeeping } from "./housekeeping.ts";
@@ -25,6 +27,7 @@ import type { NodeagentSettings } from "./options/options.ts";
 import { cpusOf } from "./options/types.ts";
 import { backOff } from "./plan/back-off.ts";
 import { type Pods, pods as podsOf } from "./pods.ts";
+import { isFinished } from "./pod.ts";
 import { probes } from "./probes/probes.ts";
 import { type CgroupTree, cgroupTree, findCgroups } from "./resources/cgroup-tree.ts";
 import { gatherSystem, prepareHost } from "./resources/host.ts";
@@ -88,8 +91,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const { signal } = stopping;
   const running: Promise<unknown>[] = [];
   const nodeName = settings.hostnameOverride || hostname().toLowerCase();
-  const client = options.client ?? clientFrom(settings, dialect, options.version);
   const metrics = createMetrics();
+  const client = options.client ?? clientFrom(settings, dialect, { version: options.version, clock, metrics });
   const runtime = measuredRuntime(options.runtime ?? runtimeFrom(settings), metrics, dialect, clock);
   const probeResults = probeMetrics();
   const lock = settings.lockFile ? await lockFile(settings.lockFile, clock) : undefined;
@@ -215,6 +218,11 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   /** Whether a pod that nobody asked for is to be ended. One that only starts pods leaves the others alone. */
   const mayEnd = (): boolean => wanted.ready() && !settings.runonce;
   const view = runtimeView({ runtime, clock, log, dialect, onChange: (observed) => all.seen(observed, mayEnd()) });
+  const dead: DeadLimits = {
+    perContainer: settings.maximumDeadContainersPerContainer,
+    total: settings.maximumDeadContainers,
+    ageMilliseconds: settings.minimumContainerTtlDuration,
+  };
   const backOffOptions = { clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 };
   const context: SyncContext = {
     dialect,
@@ -259,7 +267,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       logFolder: podLogs,
       cpu,
       memoryCapacityBytes: machine.memoryBytes,
-      endedKept: settings.maximumDeadContainersPerContainer,
+      dead,
       hugePageSizes: machine.hugepages.map(({ size }) => size),
       security: { dialect, seccompDefault: settings.seccompDefault, seccompFolder: join(settings.rootDir, "seccomp") },
     },
@@ -330,6 +338,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   if (!client && wanted.ready()) for (const observed of view.pods()) all.seen(observed, mayEnd());
   running.push(podRange({ runtime, clock, log, range: () => (client ? node.node().spec.podCIDR : settings.podCidr) ?? "" }, signal));
   running.push(housekeeping({ clock, log, files, volumes, cgroups, ready: mayEnd, isKnown: (uid) => all.has(uid) || view.get(uid) !== undefined }, signal));
+  running.push(collectDeadContainers({ clock, log, runtime, limits: dead, pods: () => [...view.pods()], isOver: (uid) => isOver(all.registry.byUid(uid)) }, signal));
   const lease = client && nodeLease({ client, clock, log, nodeName, seconds: settings.nodeLeaseDurationSeconds, nodeUid: () => node.uid() });
 
   const figures = stats({
@@ -425,14 +434,22 @@ function runtimeFrom(settings: NodeagentSettings): ContainerRuntime {
   });
 }
 
-function clientFrom(settings: NodeagentSettings, dialect: Dialect, version: string): ApiClient | undefined {
+function clientFrom(
+  settings: NodeagentSettings,
+  dialect: Dialect,
+  { version, clock, metrics }: Pick<AgentOptions, "version"> & { clock: Clock; metrics: Metrics },
+): ApiClient | undefined {
   if (!settings.orchconfig || settings.runonce) return undefined;
-  return apiClient(https({ ...connectionOf(readClientConfig(settings.orchconfig)), userAgent: `${dialect.cli.agent}/${version}` }), dialect);
+  const connection = connectionOf(readClientConfig(settings.orchconfig));
+  const limits = { perSecond: settings.orchApiQps, burst: settings.orchApiBurst, host: new URL(connection.server).host };
+  return apiClient(apiTransport(https({ ...connection, userAgent: `${dialect.cli.agent}/${version}` }), { clock, metrics, ...limits }), dialect);
 }
 
 function sourcesOf(settings: NodeagentSettings, client: ApiClient | undefined): SourceName[] {
   return [...(client ? (["api"] as const) : []), ...(settings.podManifestPath ? (["file"] as const) : []), ...(settings.manifestUrl ? (["http"] as const) : [])];
 }
+
+const isOver = (pod: Pod | undefined): boolean => pod !== undefined && isFinished(pod);
 
 const follow = (client: ApiClient, clock: Clock, signal: AbortSignal): Informer<Service & { apiVersion: string; kind: string }> =>
   informer({ client: client.of(kinds.services), clock, signal, onEvent: () => undefined });

@@ -128,7 +128,7 @@ export function harness(options: HarnessOptions = {}): Harness {
       cpu: { quota: true, periodMicroseconds: 100_000 },
       memoryCapacityBytes: 4 * 1024 ** 3,
       hugePageSizes: ["2MB", "1GB"],
-      endedKept: 1,
+      dead: { perContainer: 1, total: -1, ageMilliseconds: 0 },
       security: { dialect, seccompDefault: false, seccompFolder: join(folder, "seccomp") },
       ...options.settings,
     },

@@ -18,18 +18,18 @@ export function terminalWidth(environment: Readonly<Record<string, string | unde
 export function helpText(set: OptionSet, { width = 80 }: HelpOptions = {}): string {
   const lines = [...wrap(set.summary, width, 0), "", "Usage:", `  ${set.program} [flags]`];
   for (const { title, options } of set.sections) {
-    const shown = options.filter((option) => option.flag !== undefined && !(set.hidesNotYet && option.notYet !== undefined));
+    const shown = options.filter((option) => option.flag !== undefined && !option.unlisted);
     if (shown.length === 0) continue;
     lines.push("", `${title}:`, "");
     for (const option of shown) lines.push(...flagLines(set, option, width));
   }
-  if (set.hidesNotYet) lines.push(...notYetLines(set, width));
+  lines.push(...unlistedLines(set, width));
   return `${lines.join("\n")}\n`;
 }
 
-/** Names only, without their dashes: whoever looks for a flag in this text must not take it for one that works. */
-function notYetLines(set: OptionSet, width: number): string[] {
-  const names = set.sections.flatMap(({ options }) => options.filter(({ flag, notYet }) => flag !== undefined && notYet !== undefined).map(({ flag }) => flag!));
+/** Names only, without their dashes. */
+function unlistedLines(set: OptionSet, width: number): string[] {
+  const names = set.sections.flatMap(({ options }) => options.filter(({ flag, unlisted }) => flag !== undefined && unlisted).map(({ flag }) => flag!));
   return names.length === 0 ? [] : ["", "Known, but refused until what is behind them is built:", "", ...wrap(names.join(", "), width, 4)];
 }
 

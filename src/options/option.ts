@@ -24,6 +24,8 @@ interface OptionParts<T> {
   readonly notYet?: string;
   /** The same for some values only. */
   notYetFor?(value: T): string | undefined;
+  /** Left out of the help text but for its name: whoever looks there for what a program can do must not take it for a flag that works. */
+  readonly unlisted?: boolean;
   /** The feature gate that any other value than the default needs. */
   readonly gate?: string;
   /** Names a file that must be readable at start. */
@@ -107,8 +109,8 @@ export interface OptionSet<O extends AnyOption = AnyOption> {
   readonly gates?: readonly Gate[];
   /** What the configuration file calls itself, in each accepted spelling; the first is written. */
   readonly file?: readonly { readonly apiVersion: string; readonly kind: string }[];
-  /** Leaves flags that cannot be used yet out of the help text, but for their names. */
-  readonly hidesNotYet?: boolean;
+  /** Gates that switch something, besides those that options need. Setting any other is told to be of no effect. */
+  readonly actingGates?: readonly string[];
   /** Flags of old command lines that are gone, and what to use instead. */
   readonly retired?: Readonly<Record<string, string>>;
 }

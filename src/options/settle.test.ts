@@ -264,3 +264,10 @@ readOnlyPort: 10255
   const again = await run([], [text]);
   assert.deepEqual([again.values.maxPods, again.values.readOnlyPort, again.errors], [5, 10255, []]);
 });
+
+test("a feature gate that nothing asks about is told to be of no effect; one that acts, or keeps its value, is not", () => {
+  const told = (given: string): readonly string[] => settle(setOf(), [`--feature-gates=${given}`]).warnings.filter((line) => line.includes("no effect"));
+  assert.deepEqual(told("NodeAgentLate=false"), ["--feature-gates=NodeAgentLate=false (featureGates): known, but of no effect: NodeAgentLate"]);
+  assert.deepEqual([told("NodeAgentLate=true"), told("Early=true"), told("AllAlpha=true")], [[], [], []]);
+  assert.deepEqual(settle({ ...setOf(), actingGates: ["NodeAgentLate"] }, ["--feature-gates=NodeAgentLate=false"]).warnings, []);
+});

@@ -3,7 +3,7 @@
 
 import { accessSync, constants } from "node:fs";
 import type { ConfigFile } from "./config-file.ts";
-import { type Gates, type GivenGates, resolveGates } from "./gates.ts";
+import { type Gates, type GivenGates, resolveGates, stageGates } from "./gates.ts";
 import { type GrammarProblem, parseArguments } from "./grammar.ts";
 import { hint } from "./nearest.ts";
 import type { AnyOption, OptionSet, SettingsOf } from "./option.ts";
@@ -73,7 +73,11 @@ export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly st
       provenance[option.name] = { from: "derived", of: derived.from };
     }
   }
-  if (set.gates && !failed.has("featureGates")) gates = resolveGates(set.gates, (values["featureGates"] ?? {}) as GivenGates);
+  if (set.gates && !failed.has("featureGates")) {
+    gates = resolveGates(set.gates, (values["featureGates"] ?? {}) as GivenGates);
+    const idle = idleGates(set, (values["featureGates"] ?? {}) as GivenGates);
+    if (idle.length > 0) warnings.push(`${where("featureGates")}: known, but of no effect: ${idle.map((name) => set.dialect.spelling.word(name)).join(", ")}`);
+  }
   for (const option of all) {
     if (!failed.has(option.name)) checkOne(option);
   }
@@ -191,6 +195,12 @@ function isReadable(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Gates that were given another value than their own, and that nothing asks about. */
+function idleGates(set: OptionSet, given: GivenGates): string[] {
+  const acting = new Set([...(set.actingGates ?? []), ...stageGates.map(({ name }) => name), ...set.sections.flatMap(({ options }) => options.map(({ gate }) => gate))]);
+  return set.gates!.filter((gate) => given[gate.name] !== undefined && given[gate.name] !== gate.default && !acting.has(gate.name)).map(({ name }) => name);
 }
 
 /** Every spelling of every flag. */

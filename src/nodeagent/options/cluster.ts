@@ -69,17 +69,15 @@ export const networkSection = (dialect: Dialect) => {
     }),
     option({
       flag: "orch-api-qps",
-      notYet: later.apiRate,
       ...moved("orchAPIQPS"),
       type: int32,
       default: 50,
       check: atLeast(0),
       fromFlag: orElse(50),
-      doc: "Requests per second to the API server, events and heartbeats apart; 0 takes 50.",
+      doc: "Requests per second to the API server, events and heartbeats apart; 0 takes 50. In the file 0 is no limit.",
     }),
     option({
       flag: "orch-api-burst",
-      notYet: later.apiRate,
       ...moved("orchAPIBurst"),
       type: int32,
       default: 100,
@@ -89,11 +87,10 @@ export const networkSection = (dialect: Dialect) => {
     }),
     option({
       flag: "orch-api-content-type",
-      notYet: later.apiMedia,
       ...moved("contentType"),
       type: oneOf(dialect.wire.protobufMediaType, "application/json"),
       default: dialect.wire.protobufMediaType,
-      doc: `Media type of requests to the API server: ${dialect.wire.protobufMediaType} or application/json.`,
+      doc: `Media type of requests to the API server: ${dialect.wire.protobufMediaType} or application/json. For now the agent speaks JSON in either case.`,
     }),
     option({
       flag: "event-qps",

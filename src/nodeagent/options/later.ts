@@ -15,8 +15,7 @@ export const later = {
   profiling: "the runtime cannot profile contention",
   runtimeCgroups: "moving the container runtime into a cgroup comes with a later release",
   packets: "packet filter rules are left to the network plugin; keeping some here comes with a later release",
-  apiRate: "requests to the API server are few and not limited yet; a limit comes with a later release",
-  apiMedia: "the agent speaks JSON to the API server; other media types come with a later release",
+  volumePlugins: "programs of third-party volume plug-ins are not run",
   logQuery: "querying system logs comes with a later release",
   throttling: "memory throttling comes with a later release",
 } as const;

@@ -41,6 +41,7 @@ export const nodeagentOptions = (dialect: Dialect): OptionSet<NodeagentOption> =
   sections: sections(dialect),
   checks: nodeagentChecks,
   gates: knownGates,
+  actingGates: ["ContainerCheckpoint", "CPUManager", "GracefulNodeShutdownBasedOnPodPriority", "TopologyManager"],
   file: fileKinds(dialect),
   retired: {
     "container-runtime": "only remote runtimes exist; use --container-runtime-endpoint",

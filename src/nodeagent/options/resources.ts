@@ -50,11 +50,13 @@ export const resourcesSection = (dialect: Dialect) => {
     }),
     option({
       flag: "cpu-manager-reconcile-period",
+      notYet: later.managers,
       ...moved("cpuManagerReconcilePeriod"),
       type: duration,
       default: 10_000,
       check: notNegative,
-      doc: "Alpha. How often the CPU manager compares what is with what should be.",
+      derive: (look) => (look.isSet("nodeStatusUpdateFrequency") ? { value: look.value("nodeStatusUpdateFrequency") as number, from: "nodeStatusUpdateFrequency" } : undefined),
+      doc: "Alpha. How often the CPU manager compares what is with what should be. Follows --node-status-update-frequency when only that is set.",
     }),
     option({
       flag: "memory-manager-policy",
@@ -198,6 +200,7 @@ export const resourcesSection = (dialect: Dialect) => {
     }),
     option({
       flag: "volume-plugin-dir",
+      notYet: later.volumePlugins,
       ...moved("volumePluginDir"),
       type: directory,
       default: dialect.paths.agentVolumePlugins,

@@ -198,25 +198,48 @@ export async function startServers(
   };
   try {
     let securePort: number | undefined;
-    if (ports.secure !== undefined) {
+    const { secure: port } = ports;
+    if (port !== undefined) {
       const { pair } = certificate;
-      const listener = await listen({
-        host: ports.address,
-        port: ports.secure,
-        tls: { ...tls, cert: pair.certificate, key: pair.key, requestCert: true, rejectUnauthorized: false },
-        handle: measured("readwrite", handler(agentRoutes(parts, "secure"), access, log)),
-        now,
-      });
+      const listener = await patiently(parts, () =>
+        listen({
+          host: ports.address,
+          port,
+          tls: { ...tls, cert: pair.certificate, key: pair.key, requestCert: true, rejectUnauthorized: false },
+          handle: measured("readwrite", handler(agentRoutes(parts, "secure"), access, log)),
+          now,
+        }),
+      );
       open.push(listener);
       securePort = listener.address.port;
       unfollow = certificate.follow((next) => listener.setSecureContext({ cert: next.certificate, key: next.key }));
     }
     if (ports.readOnly > 0)
-      open.push(await listenPlain({ host: ports.address, port: ports.readOnly, handle: measured("readonly", handler(agentRoutes(parts, "readonly"), undefined, log)), now }));
-    if (ports.health > 0) open.push(await listenPlain({ host: ports.healthAddress, port: ports.health, handle: healthHandler(parts), now }));
+      open.push(
+        await patiently(parts, () =>
+          listenPlain({ host: ports.address, port: ports.readOnly, handle: measured("readonly", handler(agentRoutes(parts, "readonly"), undefined, log)), now }),
+        ),
+      );
+    if (ports.health > 0) open.push(await patiently(parts, () => listenPlain({ host: ports.healthAddress, port: ports.health, handle: healthHandler(parts), now })));
     return { securePort, close };
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+const takenMilliseconds = 30_000;
+const againMilliseconds = 250;
+
+/** An agent that is restarted may meet the ports of the one before it, and waits a while for them. */
+export async function patiently<T>({ clock, log }: Pick<ServerParts, "clock" | "log">, open: () => Promise<T>): Promise<T> {
+  for (const until = clock.now() + takenMilliseconds, told = { once: false }; ; await clock.sleep(againMilliseconds)) {
+    try {
+      return await open();
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== "EADDRINUSE" || clock.now() >= until) throw error;
+      if (!told.once) log.warn("a port is taken; the agent waits for it", { error: (error as Error).message });
+      told.once = true;
+    }
   }
 }

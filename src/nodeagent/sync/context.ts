@@ -3,6 +3,7 @@ import type { Service } from "#api";
 import type { Clock, Log } from "#base";
 import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
+import type { DeadLimits } from "../containers/dead-containers.ts";
 import type { RuntimeView } from "../containers/runtime-view.ts";
 import type { Images } from "../images/images.ts";
 import type { Hooks } from "../lifecycle/hooks.ts";
@@ -24,8 +25,8 @@ export interface SyncSettings {
   readonly cpu: CpuSettings;
   readonly memoryCapacityBytes: number;
   readonly hugePageSizes: readonly string[];
-  /** Ended containers kept of each name; negative is no limit. */
-  readonly endedKept: number;
+  /** Ended containers that are kept. */
+  readonly dead: DeadLimits;
   readonly security: SecuritySettings;
 }
 

@@ -1,5 +1,6 @@
 // Brings one pod nearer to its definition: the ordered list that the plan leaves to be done.
 import type { Container, Pod, Secret } from "#api";
+import { surplusOfPod } from "../containers/dead-containers.ts";
 import { containerHash } from "../containers/hash.ts";
 import { type ObservedPod, podIpsOf } from "../containers/observed.ts";
 import { wordsOf } from "../errors.ts";
@@ -174,16 +175,8 @@ async function startAll(
 const retryMilliseconds = 10_000;
 
 /** Of the ended containers of a name only the last ones are kept: their ends and their logs are what users ask for. */
-async function prune({ runtime, settings: { endedKept } }: SyncContext, observed: ObservedPod, signal: AbortSignal): Promise<void> {
-  if (endedKept < 0) return;
-  const kept = new Map<string, number>();
-  for (const { id, name, state } of observed.containers) {
-    if (state === "running") continue;
-    const count = kept.get(name) ?? 0;
-    // The newest tells how it ended, so that it is kept in any case.
-    if (count >= Math.max(1, endedKept)) await runtime.removeContainer(id, signal);
-    kept.set(name, count + 1);
-  }
+async function prune({ runtime, clock, settings: { dead } }: SyncContext, observed: ObservedPod, signal: AbortSignal): Promise<void> {
+  for (const { id } of surplusOfPod(observed, dead, clock.now())) await runtime.removeContainer(id, signal);
 }
 
 /** Init containers run anew in a new sandbox: what they did in the old one does not count. */

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createMetrics, virtualClock } from "#base";
+import type { Transport } from "#client";
+import { apiTransport } from "./api-transport.ts";
+
+function limited(perSecond: number, burst: number) {
+  const clock = virtualClock();
+  const metrics = createMetrics();
+  const reached: string[] = [];
+  const inner: Transport = {
+    send: async ({ path }) => {
+      reached.push(path);
+      if (path === "/broken") throw new Error("unreachable");
+      return { status: path === "/absent" ? 404 : 200, headers: {}, chunks: (async function* () {})() };
+    },
+    close: () => undefined,
+  };
+  const transport = apiTransport(inner, { clock, metrics, perSecond, burst, host: "h:1" });
+  return { clock, metrics, reached, ask: (path: string, method = "GET") => transport.send({ method, path }) };
+}
+
+test("requests beyond the burst wait for their turn", async () => {
+  const { clock, reached, ask } = limited(2, 3);
+  const all = Promise.all(Array.from({ length: 5 }, (_each, at) => ask(`/api/v1/pods/${at}`)));
+  await clock.advance(0);
+  assert.equal(reached.length, 3);
+  await clock.advance(500);
+  assert.equal(reached.length, 4);
+  await clock.advance(500);
+  assert.equal(reached.length, 5);
+  await all;
+});
+
+const exempt: [name: string, path: string][] = [
+  ["events are not counted among the requests", "/api/v1/namespaces/a/events"],
+  ["an event that is told again is not counted either", "/api/v1/namespaces/a/events/x.1?fieldManager=y"],
+  ["the lease that says the node lives waits for nobody", "/apis/coordination/v1/namespaces/l/leases/n1"],
+  ["the node's status waits for nobody", "/api/v1/nodes/n1/status?fieldManager=x"],
+];
+for (const [name, path] of exempt) {
+  test(name, async () => {
+    const { clock, reached, ask } = limited(1, 1);
+    await ask("/api/v1/pods/first");
+    const waiting = ask("/api/v1/pods/second");
+    for (let times = 0; times < 5; times++) await ask(path);
+    assert.deepEqual(reached, ["/api/v1/pods/first", ...Array.from({ length: 5 }, () => path)]);
+    await clock.advance(1000);
+    await waiting;
+    assert.equal(reached.at(-1), "/api/v1/pods/second");
+  });
+}
+
+test("without a limit nothing waits", async () => {
+  const { reached, ask } = limited(0, 0);
+  await Promise.all(Array.from({ length: 300 }, () => ask("/api/v1/pods/x")));
+  assert.equal(reached.length, 300);
+});
+
+test("requests to the API server are counted by status, and failures too", async () => {
+  const { metrics, ask } = limited(0, 0);
+  await ask("/api/v1/pods/x");
+  await ask("/absent");
+  await assert.rejects(ask("/broken", "PATCH"));
+  const text = metrics.expose();
+  for (const line of [
+    'rest_client_requests_total{code="200",host="h:1",method="GET"} 1',
+    'rest_client_requests_total{code="404",host="h:1",method="GET"} 1',
+    'rest_client_requests_total{code="<error>",host="h:1",method="PATCH"} 1',
+    'rest_client_request_duration_seconds_count{host="h:1",verb="GET"} 2',
+  ]) {
+    assert.ok(text.includes(`${line}\n`), line);
+  }
+});
