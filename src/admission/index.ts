@@ -6,6 +6,7 @@ export { limitRanger } from "./plugins/limit-ranger.ts";
 export { claimResize, storageProtection } from "./plugins/storage.ts";
 export { defaultTolerationSeconds } from "./plugins/default-toleration-seconds.ts";
 export { type PriorityOptions, priorityPlugin } from "./plugins/priority.ts";
+export { type PodSecurityOptions, podSecurity } from "./plugins/pod-security/pod-security.ts";
 export { type QuotaOptions, resourceQuota } from "./plugins/quota/resource-quota.ts";
 export { runtimeClassPlugin } from "./plugins/runtime-class.ts";
 export { type ServiceAccountOptions, serviceAccountPlugin } from "./plugins/service-account.ts";

@@ -1,5 +1,5 @@
 // The admission plug-ins that run, in their order, over the server's own caches.
-import type { IngressClass, LimitRange, PriorityClass, ResourceQuota, RuntimeClass, ServiceAccount, StorageClass } from "#api";
+import type { IngressClass, LimitRange, Namespace, Pod, PriorityClass, ResourceQuota, RuntimeClass, ServiceAccount, StorageClass } from "#api";
 import {
   type AdmissionPlugin,
   claimResize,
@@ -7,6 +7,7 @@ import {
   defaultStorageClass,
   defaultTolerationSeconds,
   limitRanger,
+  podSecurity,
   priorityPlugin,
   resourceQuota,
   runtimeClassPlugin,
@@ -37,6 +38,7 @@ export function admissionPlugins(core: Core, settings: ApiserverSettings, access
       generateName: generatedName,
     }),
     taintNodesByCondition(dialect),
+    podSecurity({ dialect, namespace: (name) => objects.find<Namespace>("/namespaces", name), podsIn: (namespace) => objects.all<Pod>("/pods", `${namespace}/`) }),
     priorityPlugin({
       dialect,
       find: (name) => objects.find<PriorityClass>("scheduling/priorityclasses", name),

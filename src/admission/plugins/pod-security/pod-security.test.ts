@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Namespace, ObjectMeta, Pod, PodSpec } from "#api";
+import { ApiError } from "#base";
+import { dialects } from "#dialect";
+import type { Attempt } from "../../attempt.ts";
+import { podSecurity } from "./pod-security.ts";
+import { type Level, policyOf, standardText } from "./policy.ts";
+import { detailsText, findings } from "./standards.ts";
+
+const dialect = dialects.orch;
+const prefix = dialect.names.labels.podSecurityPrefix;
+const labelled = (labels: Record<string, string>): Record<string, string> => Object.fromEntries(Object.entries(labels).map(([key, value]) => [prefix + key, value]));
+
+const policies: [labels: Record<string, string>, expected: string, wrong: string[]][] = [
+  [{}, "privileged:latest privileged:latest privileged:latest", []],
+  [{ enforce: "baseline" }, "baseline:latest privileged:latest baseline:latest", []],
+  [{ enforce: "baseline", "enforce-version": "v1.22" }, "baseline:v1.22 privileged:latest baseline:v1.22", []],
+  [{ enforce: "restricted", warn: "baseline", "warn-version": "v1.0" }, "restricted:latest privileged:latest baseline:v1.0", []],
+  [{ enforce: "baseline", "enforce-version": "v1.9", "warn-version": "latest" }, "baseline:v1.9 privileged:latest baseline:latest", []],
+  [{ audit: "restricted" }, "privileged:latest restricted:latest privileged:latest", []],
+  [{ enforce: "odd", audit: "odd", warn: "odd" }, "restricted:latest privileged:latest privileged:latest", ["enforce", "audit", "warn"]],
+  [{ "enforce-version": "1.27", "warn-version": "v1.01" }, "privileged:latest privileged:latest privileged:latest", ["enforce-version", "warn-version"]],
+];
+for (const [labels, expected, wrong] of policies) {
+  test(`labels ${JSON.stringify(labels)} mean ${expected}`, () => {
+    const { policy, errors } = policyOf(labelled(labels), prefix);
+    assert.equal([policy.enforce, policy.audit, policy.warn].map(standardText).join(" "), expected);
+    assert.deepEqual(
+      errors.map(({ field }) => field),
+      wrong.map((name) => `metadata.labels[${prefix}${name}]`),
+    );
+  });
+}
+
+const c = "c";
+const fine = { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] }, runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } };
+const pod = (context: object | undefined, spec: object = {}, annotations: Record<string, string> = {}): { metadata: ObjectMeta; spec: PodSpec } =>
+  ({ metadata: { annotations }, spec: { containers: [{ name: c, ...(context && { securityContext: context }) }], ...spec } }) as unknown as Pod;
+
+const judged: [name: string, level: Level, version: number | "latest", pod: ReturnType<typeof pod>, expected: string][] = [
+  ["anything goes", "privileged", "latest", pod({ privileged: true }), ""],
+  ["a plain pod keeps the baseline", "baseline", "latest", pod(undefined), ""],
+  ["a careful pod is restricted", "restricted", "latest", pod(fine), ""],
+  ["a plain pod is not", "restricted", "latest", pod(undefined), 'allowPrivilegeEscalation != false (container "c" must set securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container "c" must set securityContext.capabilities.drop=["ALL"]), runAsNonRoot != true (pod or container "c" must set securityContext.runAsNonRoot=true), seccompProfile (pod or container "c" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")'],
+  ["an old standard asks less", "restricted", 7, pod(undefined), 'runAsNonRoot != true (pod or container "c" must set securityContext.runAsNonRoot=true)'],
+  ["pods for Windows need less, lately", "restricted", "latest", pod({ runAsNonRoot: true }, { os: { name: "windows" } }), ""],
+  ["but not before", "restricted", 24, pod({ ...fine, seccompProfile: undefined }, { os: { name: "windows" } }), 'seccompProfile (pod or container "c" must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost")'],
+  ["namespaces of the host", "baseline", "latest", pod(undefined, { hostNetwork: true, hostPID: true, hostIPC: true }), "host namespaces (hostNetwork=true, hostPID=true, hostIPC=true)"],
+  ["paths of the host", "baseline", "latest", pod(undefined, { volumes: [{ name: "a", hostPath: {} }, { name: "b", hostPath: {} }] }), 'hostPath volumes (volumes "a", "b")'],
+  ["paths of the host are one restricted type", "restricted", "latest", pod(fine, { volumes: [{ name: "a", hostPath: {} }, { name: "b", nfs: {} }, { name: "s", secret: {} }] }), 'restricted volume types (volumes "a", "b" use restricted volume types "hostPath", "nfs")'],
+  ["ports of the host", "baseline", "latest", { metadata: {}, spec: { containers: [{ name: c, ports: [{ hostPort: 80 }, { hostPort: 9 }, { containerPort: 1 }] }] } } as never, 'hostPort (container "c" uses hostPorts 80, 9)'],
+  ["privileged containers, of all sorts", "baseline", "latest", pod({ privileged: true }, { initContainers: [{ name: "i", securityContext: { privileged: true } }] }), 'privileged (containers "i", "c" must not set securityContext.privileged=true)'],
+  ["odd capabilities", "baseline", "latest", pod({ capabilities: { add: ["NET_RAW", "CHOWN", "ALL"] } }), 'non-default capabilities (container "c" must not include "ALL", "NET_RAW" in securityContext.capabilities.add)'],
+  ["restricted pods add one capability only", "restricted", "latest", pod({ ...fine, capabilities: { drop: ["ALL"], add: ["NET_BIND_SERVICE", "CHOWN"] } }), 'unrestricted capabilities (container "c" must not include "CHOWN" in securityContext.capabilities.add)'],
+  ["process directories", "baseline", "latest", pod({ procMount: "Unmasked" }), 'procMount (container "c" must not set securityContext.procMount to "Unmasked")'],
+  ["labels of the system", "baseline", "latest", pod({ seLinuxOptions: { type: "x", user: "u" } }, { securityContext: { seLinuxOptions: { role: "r" } } }), 'seLinuxOptions (pod and container "c" set forbidden securityContext.seLinuxOptions: type "x"; user may not be set; role may not be set)'],
+  ["calls without a filter", "baseline", "latest", pod(undefined, { securityContext: { seccompProfile: { type: "Unconfined" } } }), 'seccompProfile (pod must not set securityContext.seccompProfile.type to "Unconfined")'],
+  ["calls without a filter, by annotation", "baseline", 18, pod(undefined, {}, { [dialect.names.annotations.seccompPod]: "unconfined" }), `seccompProfile (forbidden annotation ${dialect.names.annotations.seccompPod}="unconfined")`],
+  ["profiles that do nothing", "baseline", "latest", pod(undefined, {}, { [`${dialect.names.annotations.appArmorContainerPrefix}c`]: "unconfined" }), `forbidden AppArmor profile (${dialect.names.annotations.appArmorContainerPrefix}c="unconfined")`],
+  ["settings of the kernel", "baseline", 26, pod(undefined, { securityContext: { sysctls: [{ name: "net.ipv4.ip_local_reserved_ports" }, { name: "kernel.shm_rmid_forced" }] } }), "forbidden sysctls (net.ipv4.ip_local_reserved_ports)"],
+  ["settings of the kernel, of which there are more now", "baseline", 27, pod(undefined, { securityContext: { sysctls: [{ name: "net.ipv4.ip_local_reserved_ports" }] } }), ""],
+  ["processes of the host", "baseline", "latest", pod({ windowsOptions: { hostProcess: true } }), 'hostProcess (container "c" must not set securityContext.windowsOptions.hostProcess=true)'],
+  ["root by name", "restricted", "latest", pod(fine, { securityContext: { runAsUser: 0 } }), "runAsUser=0 (pod must not set runAsUser=0)"],
+  ["root by refusal of the contrary", "restricted", "latest", pod({ ...fine, runAsNonRoot: false }), 'runAsNonRoot != true (container "c" must not set securityContext.runAsNonRoot=false)'],
+]; // prettier-ignore
+for (const [name, level, version, { metadata, spec }, expected] of judged) {
+  test(name, () => assert.equal(detailsText(findings({ level, version }, metadata, spec, dialect)), expected));
+}
+
+/** What becomes of a request in a namespace with these labels: `allowed`, or why not, and the warnings. */
+async function judge(labels: Record<string, string>, attempt: Partial<Attempt>, pods: object[] = []): Promise<[outcome: string, warnings: string[]]> {
+  const warnings: string[] = [];
+  const plugin = podSecurity({
+    dialect,
+    namespace: async () => ({ metadata: { labels: labelled(labels) } }) as unknown as Namespace,
+    podsIn: async () => pods as Pod[],
+  });
+  try {
+    const errors = await plugin.validate!({
+      operation: "CREATE",
+      resource: { group: "", version: "v1", resource: "pods" },
+      kind: { group: "", version: "v1", kind: "Pod" },
+      subresource: "",
+      namespace: "n",
+      name: "n",
+      user: { name: "u", groups: [] },
+      dryRun: false,
+      object: undefined,
+      oldObject: undefined,
+      options: {},
+      warn: (text) => warnings.push(text.replace(/ \(.*$/, "")),
+      ...attempt,
+    });
+    return [errors.map(({ type, field }) => `${type} ${field}`).join() || "allowed", warnings];
+  } catch (error) {
+    assert.ok(error instanceof ApiError);
+    return [`${error.code} ${/violates \w+ "(.*?)"/.exec(error.message)?.[1]}`, warnings];
+  }
+}
+const plain = pod(undefined) as unknown as Record<string, unknown>;
+const namespaceOf = (labels: Record<string, string>): Record<string, unknown> => ({ metadata: { labels: labelled(labels) } });
+const namespaces = { resource: { group: "", version: "v1", resource: "namespaces" } };
+const deployments = { resource: { group: "apps", version: "v1", resource: "deployments" }, object: { spec: { template: plain } } };
+const image = (name: string): Record<string, unknown> => ({ metadata: {}, spec: { containers: [{ name: "c", image: name }] } });
+
+const attempts: [name: string, labels: Record<string, string>, attempt: Partial<Attempt>, expected: [outcome: string, warnings: string[]]][] = [
+  ["a pod in a namespace without labels", {}, { object: plain }, ["allowed", []]],
+  ["a pod that does not keep the standard", { enforce: "restricted" }, { object: plain }, ["403 restricted:latest", []]],
+  ["a pod that people are warned about", { warn: "restricted", "warn-version": "v1.27" }, { object: plain }, ["allowed", ['would violate PodSecurity "restricted:v1.27": allowPrivilegeEscalation != false']]],
+  ["a change that does not matter", { enforce: "restricted" }, { operation: "UPDATE", object: plain, oldObject: plain }, ["allowed", []]],
+  ["another image", { enforce: "restricted" }, { operation: "UPDATE", object: image("a"), oldObject: image("b") }, ["403 restricted:latest", []]],
+  ["a status", { enforce: "restricted" }, { operation: "UPDATE", subresource: "status", object: image("a"), oldObject: image("b") }, ["allowed", []]],
+  ["what makes such pods is let through with a warning", { enforce: "restricted" }, deployments, ["allowed", ['would violate PodSecurity "restricted:latest": allowPrivilegeEscalation != false']]],
+  ["a namespace with labels that make no sense", {}, { ...namespaces, object: namespaceOf({ enforce: "x" }) }, [`FieldValueInvalid metadata.labels[${prefix}enforce]`, []]],
+  ["labels that made no sense before", {}, { ...namespaces, operation: "UPDATE", object: namespaceOf({ enforce: "x" }), oldObject: namespaceOf({ enforce: "x" }) }, ["allowed", []]],
+  ["a stricter namespace", {}, { ...namespaces, operation: "UPDATE", object: namespaceOf({ enforce: "restricted" }), oldObject: namespaceOf({}) }, ["allowed", ['existing pods in namespace "n" violate the new PodSecurity enforce level "restricted:latest"', "a", "b"]]],
+  ["a namespace that is less strict", {}, { ...namespaces, operation: "UPDATE", object: namespaceOf({ enforce: "baseline" }), oldObject: namespaceOf({ enforce: "restricted" }) }, ["allowed", []]],
+]; // prettier-ignore
+const present = [
+  { metadata: { name: "b" }, spec: { ...plain["spec"]!, hostPID: true } },
+  { metadata: { name: "a2" }, spec: plain["spec"] },
+  { metadata: { name: "a" }, spec: plain["spec"] },
+];
+for (const [name, labels, attempt, expected] of attempts) {
+  test(name, async () => {
+    const [outcome, warnings] = await judge(labels, attempt, present);
+    assert.deepEqual([outcome, warnings.map((text) => text.replace(/^(\w+): .*$/, "$1"))], expected);
+  });
+}

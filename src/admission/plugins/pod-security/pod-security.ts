@@ -1,0 +1,115 @@
+// Namespaces say by labels which security standard their pods keep: pods that do not are refused, whatever makes such pods is warned about.
+import type { Container, CronJob, Namespace, ObjectMeta, Pod, PodSpec, PodTemplateSpec } from "#api";
+import { type FieldError, forbidden } from "#base";
+import type { Dialect } from "#dialect";
+import { isDeepStrictEqual } from "node:util";
+import type { AdmissionPlugin, Attempt } from "../../attempt.ts";
+import { lets, policyOf, sameStandard, standardText, stricter } from "./policy.ts";
+import { detailsText, findings, reasonsText } from "./standards.ts";
+
+export interface PodSecurityOptions {
+  readonly dialect: Dialect;
+  readonly namespace: (name: string) => Promise<Namespace | undefined>;
+  readonly podsIn: (namespace: string) => Promise<readonly Pod[]>;
+}
+
+const mostPods = 3000;
+const keepers = ["replicationcontrollers", "podtemplates", "replicasets", "deployments", "statefulsets", "daemonsets", "jobs", "cronjobs"];
+
+export function podSecurity({ dialect, namespace: find, podsIn }: PodSecurityOptions): AdmissionPlugin {
+  const read = (labels: ObjectMeta["labels"]): ReturnType<typeof policyOf> => policyOf(labels, dialect.names.labels.podSecurityPrefix);
+  return {
+    name: "PodSecurity",
+    handles: ["CREATE", "UPDATE"],
+    resources: ["namespaces", "pods", ...keepers],
+    validate: async (attempt) => {
+      const { resource, subresource } = attempt;
+      if (resource.resource === "namespaces" && resource.group === "") return subresource ? [] : await namespaceErrors(attempt);
+      if (resource.resource === "pods" && resource.group === "") {
+        if (subresource === "" || subresource === "ephemeralcontainers") await judgePod(attempt);
+      } else if (!subresource) await judgeKeeper(attempt);
+      return [];
+    },
+  };
+
+  async function namespaceErrors(attempt: Attempt): Promise<readonly FieldError[]> {
+    const now = read((attempt.object as unknown as Namespace).metadata.labels);
+    if (attempt.operation === "CREATE") return now.errors;
+    const before = read((attempt.oldObject as unknown as Namespace).metadata.labels);
+    if (now.errors.length > 0 && !isDeepStrictEqual(now.errors, before.errors)) return now.errors;
+    const [next, old] = [now.policy.enforce, before.policy.enforce];
+    const relaxed = next.version === old.version && !stricter(next.level, old.level);
+    if (!sameStandard(next, old) && !lets(next) && !relaxed) await warnOfPods(attempt);
+    return [];
+  }
+
+  /** Pods that are there already stay, but somebody should know. */
+  async function warnOfPods(attempt: Attempt): Promise<void> {
+    const { enforce } = read((attempt.object as unknown as Namespace).metadata.labels).policy;
+    const pods = [...(await podsIn(attempt.name))];
+    const found = new Map<string, string[]>();
+    for (const { metadata, spec } of oneOfEach(pods).slice(0, mostPods)) {
+      const reasons = reasonsText(findings(enforce, metadata, spec, dialect));
+      if (reasons) found.set(reasons, [...(found.get(reasons) ?? []), metadata.name!]);
+    }
+    if (pods.length > mostPods) attempt.warn(`new PodSecurity enforce level only checked against the first ${mostPods} of ${pods.length} existing pods`);
+    if (found.size > 0) attempt.warn(`existing pods in namespace "${attempt.name}" violate the new PodSecurity enforce level "${standardText(enforce)}"`);
+    const lines = [...found].map(([reasons, names]) => {
+      const [first, ...others] = names.toSorted();
+      return `${first}${others.length === 0 ? "" : others.length === 1 ? " (and 1 other pod)" : ` (and ${others.length} other pods)`}: ${reasons}`;
+    });
+    for (const line of lines.toSorted()) attempt.warn(line);
+  }
+
+  async function judgePod(attempt: Attempt): Promise<void> {
+    const { policy } = read((await find(attempt.namespace))?.metadata.labels);
+    if (lets(policy.enforce) && lets(policy.warn)) return;
+    const { metadata, spec } = attempt.object as unknown as Pod;
+    if (attempt.operation === "UPDATE" && !matters(spec, (attempt.oldObject as unknown as Pod).spec)) return;
+    const found = findings(policy.enforce, metadata, spec, dialect);
+    if (found.length > 0) throw forbidden(attempt.resource, attempt.name, `violates PodSecurity "${standardText(policy.enforce)}": ${detailsText(found)}`);
+    warnOf(attempt, policy.warn, metadata, spec);
+  }
+
+  async function judgeKeeper(attempt: Attempt): Promise<void> {
+    const { policy } = read((await find(attempt.namespace))?.metadata.labels);
+    if (lets(policy.warn)) return;
+    const template = templateOf(attempt);
+    if (template) warnOf(attempt, policy.warn, template.metadata, template.spec);
+  }
+
+  function warnOf(attempt: Attempt, standard: Parameters<typeof findings>[0], metadata: ObjectMeta, spec: PodSpec): void {
+    const found = findings(standard, metadata, spec, dialect);
+    if (found.length > 0) attempt.warn(`would violate PodSecurity "${standardText(standard)}": ${detailsText(found)}`);
+  }
+}
+
+function templateOf({ resource, object }: Attempt): PodTemplateSpec | undefined {
+  if (resource.resource === "podtemplates") return (object as unknown as { template: PodTemplateSpec }).template;
+  if (resource.resource === "cronjobs") return (object as unknown as CronJob).spec.jobTemplate.spec.template;
+  return (object as unknown as { spec: { template?: PodTemplateSpec } }).spec.template;
+}
+
+/** Of what can change in a pod, only images and new containers matter. */
+function matters(spec: PodSpec, old: PodSpec): boolean {
+  const changed = (now: readonly Container[] = [], before: readonly Container[] = []): boolean =>
+    now.length !== before.length || now.some(({ image }, position) => image !== before[position]!.image);
+  const looksIn = (spec.ephemeralContainers ?? []).some(({ name, image }) => old.ephemeralContainers?.find((each) => each.name === name)?.image !== image);
+  return looksIn || changed(spec.containers ?? [], old.containers ?? []) || changed(spec.initContainers, old.initContainers);
+}
+
+/** Pods of one owner are mostly alike: one of each comes first. */
+function oneOfEach(pods: readonly Pod[]): readonly Pod[] {
+  const seen = new Set<string>();
+  const later: Pod[] = [];
+  const first = pods.filter((pod) => {
+    const owner = pod.metadata.ownerReferences?.find(({ controller }) => controller)?.uid;
+    if (owner === undefined || !seen.has(owner)) {
+      if (owner !== undefined) seen.add(owner);
+      return true;
+    }
+    later.push(pod);
+    return false;
+  });
+  return [...first, ...later];
+}
