@@ -30,7 +30,7 @@ async function apply(at: Shelf, manager: string, sent: Sent, force = false): Pro
     {
       createIfAbsent: true,
       tracked: true,
-      transform: (old) => applyObject(request, "a", old, structuredClone({ apiVersion, kind, ...sent }) as unknown as ApiObject, force),
+      transform: (old) => applyObject(request, old, structuredClone({ apiVersion, kind, ...sent }) as unknown as ApiObject, force),
     },
     { manager },
   );

@@ -1,5 +1,5 @@
 // Who owns which fields: kept in metadata.managedFields on every write, and decided upon by server-side apply.
-import { ApiError, badRequest, deepCopy } from "#base";
+import { ApiError, badRequest, conflict, deepCopy } from "#base";
 import { commandLineManagers } from "#dialect";
 import { Scale } from "#api";
 import {
@@ -31,16 +31,18 @@ export function trackUpdate(request: WriteRequest, old: ApiObject | undefined, n
 }
 
 /** The object that results from applying a configuration: merged, owned, in the stored shape with its defaults. */
-export function applyObject(request: WriteRequest, name: string, old: ApiObject | undefined, sent: ApiObject, force: boolean): ApiObject {
+export function applyObject(request: WriteRequest, old: ApiObject | undefined, sent: ApiObject, force: boolean): ApiObject {
   const { endpoint } = request;
-  if (sent.metadata.managedFields?.length) throw badRequest("metadata.managedFields must be nil");
+  if (sent.metadata.managedFields) throw badRequest("metadata.managedFields must be nil");
   const outcome = applied(request, old, sent, force);
   if (!outcome.done) throw applyConflict(outcome.conflicts);
   // The outcome shares parts with the live object and with what stands for nothing; what follows changes it in place.
   const merged = deepCopy(fromJsonValue(endpoint.schema, outcome.object).value) as unknown as ApiObject;
   merged.apiVersion = endpoint.apiVersion;
   merged.kind = endpoint.kind;
-  merged.metadata.name ??= name;
+  if (!merged.metadata.name) throw badRequest("metadata.name: the applied object must say its name");
+  if (!old && sent.metadata.uid)
+    throw conflict(endpoint.resource.nameIn(endpoint), merged.metadata.name, `the object says the uid ${sent.metadata.uid}, and there is no object yet`);
   if (!old) delete merged.metadata.resourceVersion;
   setManagers(merged, outcome.managers);
   return defaulted(request, merged);

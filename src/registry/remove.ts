@@ -23,7 +23,7 @@ export function validateDeleteOptions(request: WriteRequest, options: Partial<De
   if (options.propagationPolicy !== undefined && !policies.includes(options.propagationPolicy)) {
     errors.push(notSupported("propagationPolicy", options.propagationPolicy, [...policies, "nil"]));
   }
-  for (const value of options.dryRun ?? []) if (value !== "All") errors.push(notSupported("dryRun", options.dryRun, ["All"]));
+  if (options.dryRun?.some((value) => value !== "All")) errors.push(notSupported("dryRun", options.dryRun, ["All"]));
   if (errors.length > 0) throw invalid({ group: groupName(request.endpoint.resource.dialect, { group: "meta", branded: true }), kind: "DeleteOptions" }, "", errors);
   const { warning } = request.endpoint.resource.strategy.orphansDependents ?? {};
   if (warning && options.orphanDependents === undefined && options.propagationPolicy === undefined) request.warn(warning);
@@ -82,7 +82,10 @@ function checkPreconditions(request: WriteRequest, name: string, held: Held, old
 }
 
 // The reference names the kind where the resource belongs, and clients have seen nothing else.
-const kindAsResource = ({ endpoint }: WriteRequest): { group: string; resource: string } => ({ group: endpoint.group, resource: endpoint.resource.hub.kind.kind });
+const kindAsResource = ({ endpoint: { group, resource } }: WriteRequest): { group: string; resource: string } => ({
+  group: resource.strategy.errorGroup ?? group,
+  resource: resource.hub.kind.kind,
+});
 
 /** What becomes of the object: it can go, it is going already, or it is marked (in place). Kinds with grace are marked even when they get none: watchers see the mark, then the end. */
 function mark(request: WriteRequest, object: ApiObject, options: Partial<DeleteOptions>): "delete now" | "mark, then delete" | "already under way" | ApiObject {

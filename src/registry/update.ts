@@ -39,6 +39,8 @@ export async function update(request: WriteRequest, name: string, change: Change
       if (change.uid) throw conflict(resource.nameIn(endpoint), name, `Precondition failed: UID in precondition: ${change.uid}, UID in object meta: `);
       if (!change.createIfAbsent || request.subresource) throw notFound(resource.nameIn(endpoint), name);
       const object = await change.transform(undefined);
+      // Whoever replaces what is not there has a version of something that was; it means nothing for the new object.
+      delete object.metadata.resourceVersion;
       return { held: await create(request, object, { tracked: change.tracked ?? false }), created: true };
     }
     const old = resource.objectOf(held);
@@ -48,7 +50,8 @@ export async function update(request: WriteRequest, name: string, change: Change
     const object = await change.transform(resource.objectOf(held));
     const unconditional = wantsAnyVersion(object);
     if (unconditional && resource.strategy.conditionalUpdate) {
-      throw invalid({ group: endpoint.group, kind: endpoint.kind }, name, [
+      // The reference names the resource where the kind belongs, and clients have seen nothing else.
+      throw invalid({ group: endpoint.group, kind: resource.strategy.resource }, name, [
         invalidValue("metadata.resourceVersion", object.metadata.resourceVersion ?? "", "must be specified for an update"),
       ]);
     }

@@ -3,7 +3,7 @@ import { ApiError, badRequest, tooLarge, unsupportedMediaType } from "#base";
 import type { Dialect } from "#dialect";
 import { BodyCutShort, BodyTooLarge, header } from "#http";
 import type { ApiObject, Endpoint } from "#registry";
-import { DecodeError, type Message, decodeEnvelope, decodeJson, protobufCodec, yamlToJson } from "#schema";
+import { DecodeError, type Message, decodeEnvelope, decodeJson, decodeYaml, protobufCodec } from "#schema";
 import type { ApiCall } from "../api-call.ts";
 import { type Media, bodyMedia } from "../represent/negotiate.ts";
 import type { WriteOptions } from "./options.ts";
@@ -26,17 +26,15 @@ export async function readBody(call: ApiCall): Promise<Uint8Array> {
 
 export interface DecodedBody {
   readonly value: ApiObject;
-  readonly unknown: readonly string[];
-  readonly duplicate: readonly string[];
+  /** What the client should not have sent, as sentences. */
+  readonly strict: readonly string[];
 }
 
 /** Decodes one object of the endpoint's kind; kind and apiVersion may be left out but must not be others. */
 export function decodeObject(bytes: Uint8Array, media: Media, schema: Message, expected: { readonly apiVersion: string; readonly kind: string }, dialect: Dialect): DecodedBody {
   try {
     const decoded =
-      media === "protobuf"
-        ? fromProtobuf(bytes, schema, dialect)
-        : (decodeJson(schema, media === "yaml" ? yamlToJson(Buffer.from(bytes).toString()) : bytes) as unknown as DecodedBody);
+      media === "protobuf" ? fromProtobuf(bytes, schema, dialect) : ((media === "yaml" ? decodeYaml(schema, bytes) : decodeJson(schema, bytes)) as unknown as DecodedBody);
     const { value } = decoded;
     if ((value.apiVersion && value.apiVersion !== expected.apiVersion) || (value.kind && value.kind !== expected.kind)) {
       throw badRequest(
@@ -56,7 +54,7 @@ function fromProtobuf(bytes: Uint8Array, schema: Message, dialect: Dialect): Dec
   const { apiVersion, kind, raw } = decodeEnvelope(bytes, dialect.wire.protobufMagic);
   const value = protobufCodec(schema).decode(raw) as unknown as ApiObject;
   refuseBytes(value);
-  return { value: { ...value, apiVersion, kind }, unknown: [], duplicate: [] };
+  return { value: { ...value, apiVersion, kind }, strict: [] };
 }
 
 /** Objects embedded in others must be JSON: as bytes of another form they could be shown to nobody. */
@@ -68,10 +66,10 @@ function refuseBytes(value: unknown): void {
 
 /** Applies what the client chose for fields it should not have sent: silence, a warning, or refusal. */
 export function judgeStrictness(call: ApiCall, decoded: DecodedBody, mode: WriteOptions["fieldValidation"], kind: string): void {
-  if (mode === "Ignore" || (decoded.unknown.length === 0 && decoded.duplicate.length === 0)) return;
-  const texts = [...decoded.duplicate.map((path) => `duplicate field "${path}"`), ...decoded.unknown.map((path) => `unknown field "${path}"`)];
-  if (mode === "Strict") throw badRequest(`${kind} in version "${decoded.value.apiVersion}" cannot be handled as a ${kind}: strict decoding error: ${texts.join(", ")}`);
-  for (const text of texts) call.warn(text);
+  const { strict } = decoded;
+  if (mode === "Ignore" || strict.length === 0) return;
+  if (mode === "Strict") throw badRequest(`${kind} in version "${decoded.value.apiVersion}" cannot be handled as a ${kind}: strict decoding error: ${strict.join(", ")}`);
+  for (const text of strict) call.warn(text);
 }
 
 /** The object a create or replace request carries, in the endpoint's own version. */

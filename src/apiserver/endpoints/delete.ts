@@ -1,6 +1,6 @@
 // delete and deletecollection.
 import { DeleteOptions } from "#api";
-import { ApiError, badRequest } from "#base";
+import { ApiError } from "#base";
 import type { Endpoint, Removal, WriteRequest } from "#registry";
 import { remove, validateDeleteOptions } from "#registry";
 import { apiVersionOf } from "#dialect";
@@ -93,8 +93,10 @@ async function deleteOptions(call: ApiCall, endpoint: Endpoint): Promise<Partial
   const { query } = call;
   const grace = integer(query, "gracePeriodSeconds");
   const policy = query.get("propagationPolicy");
-  if (policy === "") throw badRequest('propagationPolicy: Unsupported value: ""');
+  const uid = query.get("uid");
+  const resourceVersion = query.get("resourceVersion");
   return {
+    ...((uid || resourceVersion) && { preconditions: { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) } }),
     ...(grace !== undefined && { gracePeriodSeconds: grace }),
     ...(policy !== undefined && { propagationPolicy: policy }),
     ...(query.has("orphanDependents") && { orphanDependents: isTrue(query.get("orphanDependents")) }),

@@ -131,7 +131,7 @@ const deletes: [query: string, status: number, message?: RegExp][] = [
   ["dryRun=All&gracePeriodSeconds=-5", 200],
   ["gracePeriodSeconds=soon", 400, /gracePeriodSeconds/],
   ["propagationPolicy=Sideways", 422, /propagationPolicy/],
-  ["propagationPolicy=", 400, /propagationPolicy/],
+  ["propagationPolicy=", 422, /propagationPolicy/],
   ["dryRun=Some", 422, /dryRun/],
   ["orphanDependents=true&propagationPolicy=Orphan", 422, /orphanDependents/],
 ];

@@ -153,7 +153,7 @@ test("unknown fields of a patch are judged as the client asked", async () => {
   assert.deepEqual((await must(200, "PATCH", `${path}?dryRun=All`, { type: merge, body })).headers["warning"], ['299 - "unknown field \\"unheard\\""']);
   assert.equal((await must(200, "PATCH", `${path}?fieldValidation=Ignore`, { type: merge, body })).headers["warning"], undefined);
   await must(422, "PATCH", `${path}?fieldValidation=Strict`, { type: merge, body });
-  await must(400, "PATCH", `${path}?fieldValidation=Strict`, { type: merge, body: '{"data":{"x":"1","x":"2"}}' });
+  await must(422, "PATCH", `${path}?fieldValidation=Strict`, { type: merge, body: '{"data":{"x":"1","x":"2"}}' });
 });
 
 test("a dry run of a patch leaves everything as it was", async () => {
@@ -232,7 +232,7 @@ test("apply takes YAML, and needs a type, the right name and known fields", asyn
     const { status, text } = await send(body);
     assert.equal(status, 400, `${JSON.stringify(body)}: ${text}`);
   }
-  assert.equal((await send(applied({ x: "1" }, { uid: "other" }))).status, 409);
+  assert.equal((await send(applied({ x: "1" }, { uid: "other" }))).status, 422);
 });
 
 test("a dry run of an apply leaves nothing", async () => {

@@ -3,9 +3,9 @@ import { ApiError, badRequest, deepCopy, unsupportedMediaType } from "#base";
 import { header, parseMediaType } from "#http";
 import type { ApiObject, Change, Endpoint, WriteRequest } from "#registry";
 import { applyObject, defaulted, update } from "#registry";
-import { DecodeError, PatchError, decodeJson, fromJsonValue, jsonPatch, mergePatch, parseJson, strategicMergePatch, yamlToJson } from "#schema";
+import { DecodeError, PatchError, fromJsonValue, jsonPatch, mergePatch, parseJson, parseYaml, strategicMergePatch, stringifyJson } from "#schema";
 import type { ApiCall } from "../api-call.ts";
-import { type DecodedBody, judgeStrictness, readBody } from "./body.ts";
+import { type DecodedBody, readBody } from "./body.ts";
 import { type Endpointed, objectForms, replyWith, represented, writeRequest } from "./context.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
 
@@ -28,12 +28,15 @@ const patched =
   (request: WriteRequest): Change => ({ transform: (old) => defaulted(request, change(request.endpoint.fromHub(old!))) });
 
 const applied =
-  (sent: ApiObject, { force = false }: WriteOptions) =>
+  (configuration: Configuration, { force = false }: WriteOptions) =>
   (request: WriteRequest): Change => ({
     createIfAbsent: true,
     tracked: true,
-    uid: sent.metadata.uid,
-    transform: (old) => applyObject(request, sent.metadata.name!, old, sent, force),
+    transform: (old) => {
+      const object = applyObject(request, old, configuration.read(), force);
+      configuration.judge();
+      return object;
+    },
   });
 
 export function patchType(call: ApiCall): PatchType {
@@ -50,17 +53,15 @@ export function patchType(call: ApiCall): PatchType {
   return found;
 }
 
-/** Reads a patch: what it makes of an object in the endpoint's version. */
+/** Reads a patch: what it makes of an object in the endpoint's version. Only a patch that meets an object is looked into. */
 export async function patchedTree(call: ApiCall, endpoint: Endpoint, options: WriteOptions, type: PatchType): Promise<(served: ApiObject) => ApiObject> {
-  const parsed = parsedPatch(await readBody(call));
-  if (type !== "application/json-patch+json" && (typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value)))
-    throw badRequest("the patch must be a JSON object");
-  judgeStrictness(call, { value: { apiVersion: endpoint.apiVersion } as ApiObject, unknown: [], duplicate: parsed.duplicate }, options.fieldValidation, "patch");
+  const body = await readBody(call);
+  let parsed: ParsedPatch | undefined;
   let judged = false;
   return (served) => {
-    const tree = transformed(type, endpoint, served, parsed.value);
-    const decoded = decodedPatch(endpoint, tree, call.target.name);
-    if (!judged) judgePatch(call, endpoint, decoded, options);
+    parsed ??= parsedPatch(body, type, options.fieldValidation);
+    const decoded = decodedPatch(endpoint, transformed(type, endpoint, served, parsed.value), type, call.target.name);
+    if (!judged) judgePatch(call, [...parsed.strict, ...decoded.strict.toSorted()], options.fieldValidation);
     judged = true;
     if (decoded.value.metadata.name !== call.target.name)
       throw badRequest(`the name of the object (${decoded.value.metadata.name}) does not match the name on the URL (${call.target.name})`);
@@ -68,12 +69,37 @@ export async function patchedTree(call: ApiCall, endpoint: Endpoint, options: Wr
   };
 }
 
-function parsedPatch(body: Uint8Array): { value: unknown; duplicate: readonly string[] } {
+interface ParsedPatch {
+  readonly value: unknown;
+  readonly strict: readonly string[];
+}
+
+function parsedPatch(body: Uint8Array, type: PatchType, mode: WriteOptions["fieldValidation"]): ParsedPatch {
+  let parsed: { readonly value: unknown; readonly duplicate: readonly string[] };
   try {
-    return parseJson(Buffer.from(body).toString());
+    parsed = parseJson(Buffer.from(body).toString());
   } catch (error) {
     throw badRequest(`error decoding patch: ${(error as Error).message}`);
   }
+  const { value } = parsed;
+  const duplicate = parsed.duplicate.map((path) => `duplicate field "${path}"`);
+  if (type === "application/json-patch+json") return { value, strict: mode === "Ignore" ? [] : [...duplicate, ...operationFindings(value)].map((text) => `json patch ${text}`) };
+  if (value === null && type === "application/strategic-merge-patch+json") return { value: {}, strict: duplicate };
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw badRequest("the patch must be a JSON object");
+  return { value, strict: duplicate };
+}
+
+/** What operations of a JSON patch say beyond what they may. */
+function operationFindings(patch: unknown): string[] {
+  const findings: string[] = [];
+  for (const [position, operation] of (Array.isArray(patch) ? patch : []).entries()) {
+    for (const [key, value] of Object.entries((operation as object | null) ?? {})) {
+      if (key === "op" || key === "path" || key === "from") {
+        if (typeof value !== "string" && value !== null) throw badRequest(`error decoding patch: ${key} of operation ${position} must be a text`);
+      } else if (key !== "value") findings.push(`unknown field "[${position}].${key}"`);
+    }
+  }
+  return findings;
 }
 
 function transformed(type: PatchType, endpoint: Endpoint, served: ApiObject, parsed: unknown): unknown {
@@ -91,12 +117,18 @@ function transformed(type: PatchType, endpoint: Endpoint, served: ApiObject, par
   }
 }
 
-function decodedPatch(endpoint: Endpoint, tree: unknown, name: string): DecodedBody {
+/** Merge patches by strategy speak of fields and cannot turn the object into another kind; of the others, the result is read as if it had been sent. */
+function decodedPatch(endpoint: Endpoint, tree: unknown, type: PatchType, name: string): DecodedBody {
   try {
     const decoded = fromJsonValue(endpoint.schema, tree) as unknown as DecodedBody;
     const { value } = decoded;
-    if (value.kind !== endpoint.kind || value.apiVersion !== endpoint.apiVersion)
-      throw invalidPatch(name, `kind and apiVersion may not change (to ${value.kind}, ${value.apiVersion})`);
+    if (type !== "application/strategic-merge-patch+json") {
+      if (!value.apiVersion) throw badRequest(`the name of the object (${name} based on URL) was undeterminable: without its apiVersion it cannot be read`);
+      if ((value.kind && value.kind !== endpoint.kind) || value.apiVersion !== endpoint.apiVersion)
+        throw invalidPatch(name, `kind and apiVersion may not change (to ${value.kind}, ${value.apiVersion})`);
+    }
+    value.kind = endpoint.kind;
+    value.apiVersion = endpoint.apiVersion;
     return decoded;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
@@ -110,38 +142,62 @@ const invalidPatch = (name: string, why: string): ApiError =>
   });
 
 /** Fields that nobody knows: a warning, or for a strict client the same refusal as for a value of the wrong type. */
-function judgePatch(call: ApiCall, endpoint: Endpoint, decoded: DecodedBody, options: WriteOptions): void {
-  if (options.fieldValidation !== "Strict") judgeStrictness(call, decoded, options.fieldValidation, endpoint.kind);
-  else if (decoded.unknown.length > 0) throw invalidPatch(call.target.name, `strict decoding error: ${decoded.unknown.map((path) => `unknown field "${path}"`).join(", ")}`);
+function judgePatch(call: ApiCall, findings: readonly string[], mode: WriteOptions["fieldValidation"]): void {
+  if (mode === "Ignore" || findings.length === 0) return;
+  if (mode === "Strict") throw invalidPatch(call.target.name, `strict decoding error: ${findings.join(", ")}`);
+  for (const text of findings) call.warn(text);
 }
 
-/** Reads an applied configuration of the endpoint's kind. */
-export async function applyConfiguration(call: ApiCall, endpoint: Endpoint, options: WriteOptions): Promise<ApiObject> {
-  const sent = applyBody(call, endpoint, options, await readBody(call));
-  const { name, namespace } = sent.metadata;
-  if (name !== call.target.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.target.name})`);
-  if (namespace && endpoint.resource.namespaced && namespace !== call.target.namespace)
-    throw badRequest(`the namespace of the object (${namespace}) does not match the namespace on the request (${call.target.namespace})`);
-  return sent;
+/** A configuration of the endpoint's kind that is to be applied. */
+export interface Configuration {
+  /** Read when it is first needed. */
+  read(): ApiObject;
+  /** Says what stands twice in it. */
+  judge(): void;
 }
 
-function applyBody(call: ApiCall, endpoint: Endpoint, options: WriteOptions, body: Uint8Array): ApiObject {
-  let decoded: DecodedBody;
-  let value: ApiObject;
+export async function applyConfiguration(call: ApiCall, endpoint: Endpoint, options: WriteOptions): Promise<Configuration> {
+  const body = await readBody(call);
+  let parsed: { readonly sent: ApiObject; readonly duplicate: readonly string[] } | undefined;
+  const reading = (): NonNullable<typeof parsed> => (parsed ??= parsedConfiguration(endpoint, body));
+  let judged = false;
+  return {
+    read: () => {
+      const { sent } = reading();
+      const { name, namespace } = sent.metadata;
+      if (name !== undefined && name !== call.target.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.target.name})`);
+      if (namespace && endpoint.resource.namespaced && namespace !== call.target.namespace)
+        throw badRequest(`the namespace of the object (${namespace}) does not match the namespace on the request (${call.target.namespace})`);
+      return sent;
+    },
+    judge: () => {
+      const { duplicate } = reading();
+      if (judged || duplicate.length === 0) return;
+      judged = true;
+      if (options.fieldValidation === "Strict") throw badRequest(`error strict decoding YAML: ${duplicate.join(", ")}`);
+      if (options.fieldValidation === "Warn") for (const text of duplicate) call.warn(text);
+    },
+  };
+}
+
+function parsedConfiguration(endpoint: Endpoint, body: Uint8Array): { readonly sent: ApiObject; readonly duplicate: readonly string[] } {
+  let sent: ApiObject;
+  let duplicate: readonly string[];
+  let unknown: readonly string[];
   try {
-    const text = yamlToJson(Buffer.from(body).toString());
-    decoded = decodeJson(endpoint.schema, text) as unknown as DecodedBody;
-    value = parseJson(text).value as ApiObject;
+    const parsed = parseYaml(body);
+    duplicate = parsed.duplicate;
+    unknown = fromJsonValue(endpoint.schema, parsed.value ?? {}).unknown;
+    sent = parseJson(stringifyJson(parsed.value)).value as ApiObject;
   } catch (error) {
     throw badRequest(`error decoding YAML: ${(error as Error).message}`);
   }
-  if (typeof value !== "object" || value === null || !value.apiVersion || !value.kind) throw badRequest(`the applied object must say its apiVersion and kind`);
-  if (value.apiVersion !== endpoint.apiVersion || value.kind !== endpoint.kind)
+  if (typeof sent !== "object" || sent === null || !sent.apiVersion || !sent.kind) throw badRequest(`the applied object must say its apiVersion and kind`);
+  if (sent.apiVersion !== endpoint.apiVersion || sent.kind !== endpoint.kind)
     throw badRequest(
-      `Incorrect version or kind specified in apply patch. Specified patch version: ${value.apiVersion} ${value.kind}, expected: ${endpoint.apiVersion} ${endpoint.kind}`,
+      `Incorrect version or kind specified in apply patch. Specified patch version: ${sent.apiVersion} ${sent.kind}, expected: ${endpoint.apiVersion} ${endpoint.kind}`,
     );
-  if (decoded.unknown.length > 0) throw badRequest(`field not declared in schema: ${decoded.unknown.map((path) => `.${path}`).join(", ")}`);
-  if (decoded.duplicate.length > 0) judgeStrictness(call, decoded, options.fieldValidation, endpoint.kind);
-  value.metadata ??= { creationTimestamp: null };
-  return value;
+  if (unknown.length > 0) throw badRequest(`field not declared in schema: ${unknown.map((path) => `.${path}`).join(", ")}`);
+  sent.metadata ??= { creationTimestamp: null };
+  return { sent, duplicate };
 }

@@ -10,8 +10,8 @@ import { contentType, negotiate } from "../represent/negotiate.ts";
 import { viewBody } from "../represent/view.ts";
 import { objectFromBody } from "./body.ts";
 import { type Endpointed, writeRequest } from "./context.ts";
-import { writeOptions } from "./options.ts";
-import { applyConfiguration, patchedTree, patchType } from "./patch.ts";
+import { type WriteOptions, writeOptions } from "./options.ts";
+import { type Configuration, applyConfiguration, patchedTree, patchType } from "./patch.ts";
 import type { Reply } from "#http";
 
 /** The endpoint through which a workload's scale is spoken: same resource, other kind. */
@@ -60,11 +60,19 @@ export const patchScale: Endpointed = async (context, call, endpoint) => {
   const applying = type === "application/apply-patch+yaml";
   const options = writeOptions(call, endpoint.resource.dialect, "PatchOptions", applying);
   const spoken = scaleEndpoint(endpoint);
-  const sent = applying ? await applyConfiguration(call, spoken, options) : undefined;
-  const change: ScaleChange = sent ? { change: () => sent, applying: { force: options.force ?? false } } : { change: await patchedTree(call, spoken, options, type) };
+  const change: ScaleChange = applying ? appliedScale(await applyConfiguration(call, spoken, options), options) : { change: await patchedTree(call, spoken, options, type) };
   const request = writeRequest(context, call, endpoint, options);
   return reply(call, endpoint, await written(request, call.target.name, change));
 };
+
+const appliedScale = (configuration: Configuration, { force = false }: WriteOptions): ScaleChange => ({
+  change: () => {
+    const sent = configuration.read();
+    configuration.judge();
+    return sent;
+  },
+  applying: { force },
+});
 
 /** Stores the replicas a scale says, and who owns them. */
 async function written(request: WriteRequest, name: string, change: ScaleChange, uid?: string): Promise<Held> {

@@ -1,0 +1,105 @@
+// What odd patches and configurations are answered with: the status, the causes and the warnings that clients of this API family know.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Answer, serve } from "../server.fixture.ts";
+
+const { ask, must, place } = await serve();
+const [json, merge, strategic, apply] = ["json-patch+json", "merge-patch+json", "strategic-merge-patch+json", "apply-patch+yaml"].map((type) => `application/${type}`) as [
+  string,
+  string,
+  string,
+  string,
+];
+const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data: { x: "1" } };
+const strict = "?fieldValidation=Strict";
+const mine = "?fieldManager=m";
+const twice = 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: "1"\n  x: "2"\n';
+
+/** What stands between quotation marks in the warnings. */
+const warned = ({ headers }: Answer): string[] => [headers["warning"] ?? []].flat().map((text) => /\\"(.*)\\"/.exec(text)?.[1] ?? text);
+
+interface Outcome {
+  readonly causes?: readonly string[];
+  readonly warned?: readonly string[];
+  readonly data?: unknown;
+}
+const cases: [name: string, type: string, query: string, body: unknown, status: number, outcome?: Outcome][] = [
+  ["a duplicate field of a merge patch is a warning", merge, "", '{"data":{"x":"2"},"data":{"y":"2"}}', 200, { warned: ["data"], data: { x: "1", y: "2" } }],
+  ["a duplicate field of a merge patch is invalid for a strict client", merge, strict, '{"data":{"x":"2"},"data":{"y":"2"}}', 422, { causes: ["Invalid patch"] }],
+  ["the same of a strategic patch", strategic, strict, '{"data":{"x":"2"},"data":{"y":"2"}}', 422, { causes: ["Invalid patch"] }],
+  ["a step of a JSON patch that says more is a warning", json, "", [{ op: "add", path: "/data/y", value: "2", why: "" }], 200, { warned: ["[0].why"] }],
+  [
+    "a step of a JSON patch that says more is invalid for a strict client",
+    json,
+    strict,
+    [{ op: "test", path: "/data/x", value: "1", why: "" }],
+    422,
+    { causes: ["Invalid patch"] },
+  ],
+  ["it is nobody's business where fields are ignored", json, "?fieldValidation=Ignore", [{ op: "test", path: "/data/x", value: "1", why: "" }], 200, { warned: [] }],
+  ["a step must be named by a text", json, "", [{ op: 1, path: "/data/x" }], 400],
+  ["unknown fields are told in their order", merge, "", { z: 1, b: 1 }, 200, { warned: ["b", "z"] }],
+  ["a merge patch may take the kind away", merge, "", { kind: null }, 200],
+  ["a merge patch may not take the version away", merge, "", { apiVersion: null }, 400],
+  ["a strategic patch cannot make it another kind", strategic, "", { kind: "Secret", apiVersion: "v9" }, 200, { data: { x: "1" } }],
+  ["a strategic patch that is null changes nothing", strategic, "", "null", 200, { data: { x: "1" } }],
+  ["a strategic patch replaces the whole object", strategic, "", { $patch: "replace", metadata: { name: "a" }, data: { z: "1" } }, 200, { data: { z: "1" } }],
+  ["a strategic patch cannot delete the whole object", strategic, "", { $patch: "delete" }, 400],
+  ["a configuration may leave the name to the path", apply, mine, { apiVersion: "v1", kind: "ConfigMap", data: { y: "1" } }, 200, { data: { x: "1", y: "1" } }],
+  ["a configuration with another uid", apply, mine, { ...map, metadata: { name: "a", uid: "u" } }, 422, { causes: ["Invalid metadata.uid", "Invalid metadata.uid"] }],
+  ["a configuration with owners, even none", apply, mine, { ...map, metadata: { name: "a", managedFields: [] } }, 400],
+  ["a configuration without owners", apply, mine, { ...map, metadata: { name: "a", managedFields: null } }, 200],
+  ["a key that stands twice in a configuration is a warning", apply, `${mine}&force=1`, twice, 200, { warned: ["x"], data: { x: "2" } }],
+  ["a key that stands twice in a configuration is refused for a strict client", apply, `${mine}&force=1&fieldValidation=Strict`, twice, 400],
+  ["a manager with two characters that cannot be printed", merge, "?fieldManager=%07%07", {}, 422, { causes: ["Invalid fieldManager", "Invalid fieldManager"] }],
+];
+for (const [name, type, query, body, status, { causes, warned: warnings, data } = {}] of cases) {
+  test(`patching: ${name}`, async () => {
+    const path = `/api/v1/namespaces/${await place()}/configmaps`;
+    await must(201, "POST", path, { body: map });
+    const answer = await must(status, "PATCH", `${path}/a${query}`, { type, body });
+    if (causes) assert.deepEqual(answer.causes, causes);
+    if (warnings) assert.deepEqual(warned(answer), warnings);
+    if (data) assert.deepEqual(answer.at("data"), data);
+  });
+}
+
+test("a patch of nothing is not looked into", async () => {
+  const path = `/api/v1/namespaces/${await place()}/configmaps/none`;
+  for (const type of [json, merge, strategic]) await must(404, "PATCH", path, { type, body: "{" });
+  await must(400, "PATCH", `${path}${mine}`, { type: apply, body: "a: [" });
+});
+
+test("a key that stands twice in YAML is a warning, and refused for a strict client", async () => {
+  const path = `/api/v1/namespaces/${await place()}/configmaps`;
+  const answer = await must(201, "POST", path, { type: "application/yaml", body: `${twice}odd: 1\nbad: 1\n` });
+  assert.deepEqual(warned(answer), ["x", "bad", "odd"]);
+  assert.deepEqual(answer.at("data"), { x: "2" });
+  await must(400, "PUT", `${path}/a${strict}`, { type: "application/yaml", body: twice });
+  assert.deepEqual(warned(await must(200, "PUT", `${path}/a?fieldValidation=Ignore`, { type: "application/yaml", body: twice })), []);
+});
+
+const deletions: [name: string, query: string, body: unknown, status: number, causes?: string[]][] = [
+  ["no policy at all", "?propagationPolicy=", undefined, 422, ["NotSupported propagationPolicy"]],
+  ["two bad dry runs", "?dryRun=a&dryRun=b", undefined, 422, ["NotSupported dryRun"]],
+  ["another uid", "?uid=u", undefined, 409],
+  ["another version", "?resourceVersion=1", undefined, 409],
+  ["another uid beside a body", "?uid=u", { dryRun: ["All"] }, 200],
+];
+for (const [name, query, body, status, causes] of deletions) {
+  test(`deleting with ${name} in the query answers ${status}`, async () => {
+    const path = `/api/v1/namespaces/${await place()}/configmaps`;
+    await must(201, "POST", path, { body: map });
+    const answer = await must(status, "DELETE", `${path}/a${query}`, body === undefined ? {} : { body });
+    if (causes) assert.deepEqual(answer.causes, causes);
+    await must(200, "GET", `${path}/a`);
+  });
+}
+
+test("a replacement that creates forgets the version it came with", async () => {
+  const path = `/apis/coordination.orch.io/v1/namespaces/${await place()}/leases/l`;
+  const lease = { metadata: { name: "l", resourceVersion: "5" }, spec: {} };
+  await must(201, "PUT", path, { body: lease });
+  const refused = await ask("PUT", path, { body: { metadata: { name: "l" }, spec: {} } });
+  assert.deepEqual([refused.status, refused.at("details.kind"), refused.causes], [422, "leases", ["Invalid metadata.resourceVersion"]]);
+});
