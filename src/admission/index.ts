@@ -1,6 +1,7 @@
 export { type Actor, type AdmissionPlugin, type Attempt, type Operation } from "./attempt.ts";
 export { type AdmissionChain, admissionChain } from "./chain.ts";
 export { type NamespaceLookup, namespaceLifecycle } from "./plugins/namespace-lifecycle.ts";
+export { certificatePlugins } from "./plugins/certificates.ts";
 export { defaultIngressClass, defaultStorageClass } from "./plugins/default-class.ts";
 export { limitRanger } from "./plugins/limit-ranger.ts";
 export { claimResize, storageProtection } from "./plugins/storage.ts";

@@ -2,6 +2,7 @@
 import type { IngressClass, LimitRange, Namespace, Pod, PriorityClass, ResourceQuota, RuntimeClass, ServiceAccount, StorageClass } from "#api";
 import {
   type AdmissionPlugin,
+  certificatePlugins,
   claimResize,
   defaultIngressClass,
   defaultStorageClass,
@@ -49,6 +50,7 @@ export function admissionPlugins(core: Core, settings: ApiserverSettings, access
     storageProtection(dialect),
     claimResize(dialect, (name) => objects.find<StorageClass>("storage/storageclasses", name)),
     runtimeClassPlugin((name) => objects.find<RuntimeClass>("node/runtimeclasses", name)),
+    ...certificatePlugins(dialect, access.authorizer),
     defaultIngressClass(dialect, () => objects.all<IngressClass>("networking/ingressclasses")),
     escalationGuard(access, dialect),
     resourceQuota({ dialect, now: () => core.clock.now(), quotasIn: (namespace) => objects.all<ResourceQuota>("/resourcequotas", `${namespace}/`), write: chargeQuota(core) }),

@@ -20,6 +20,7 @@ export { type TokenMethod, audienceAgnostic, bearerToken, bearerTokens, identify
 export { type TokenFile, parseTokenFile, tokenFile } from "./token-file.ts";
 export { type FileTrustBundle, type TrustBundle, certificatesOf, trustBundle, trustBundleFile } from "./trust-bundle.ts";
 export { type CertificateVerifier, type VerifiedCertificate, clientCertificateVerifier } from "./certificate-chain.ts";
+export { requestedOrganizations } from "./certificate-request.ts";
 export { clientCertificates, peerCertificates } from "./client-certificate.ts";
 export { type RequestHeaderOptions, decodeKey, extraOf, requestHeaders } from "./request-header.ts";
 export {

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { requestedOrganizations } from "#authn";
+import type { Authorizer } from "#authz";
+import { ApiError } from "#base";
+import { dialects, groupName } from "#dialect";
+import type { Attempt } from "../attempt.ts";
+import { certificatePlugins } from "./certificates.ts";
+
+// Asks for O=system:masters, O=dev, CN=x; its key is gone.
+const pem = `-----BEGIN CERTIFICATE REQUEST-----
+MIHtMIGVAgEAMDMxFzAVBgNVBAoMDnN5c3RlbTptYXN0ZXJzMQwwCgYDVQQKDANk
+ZXYxCjAIBgNVBAMMAXgwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAReTWGftZci
+1ww7f0oXyTAG8D1QprwXGRU0xqqfsloHO+xU1SY+Vgkufm7o+loYcNDKnlqZSUDF
+PLUUWH8+5hRgoAAwCgYIKoZIzj0EAwIDRwAwRAIgY3PxgzjEvWRyI7eWv+MgDkL1
+L1XksuZ0hJsEWi1mmnMCID1KsUN6TvTkNxh+wNPhLA5o1XlRXxdm6P1FtUCFp5XS
+-----END CERTIFICATE REQUEST-----
+`;
+const request = Buffer.from(pem).toString("base64");
+
+test("organizations are read from a request", () => assert.deepEqual(requestedOrganizations(pem), ["system:masters", "dev"]));
+test("what is no request has none to read", () => assert.throws(() => requestedOrganizations("x")));
+
+const dialect = dialects.orch;
+const { apiClient, agentClient } = dialect.names.signers;
+const group = groupName(dialect, { group: "certificates", branded: true });
+
+/** Lets act for these signers only, and remembers nothing. */
+const allowing = (verb: string, ...signers: string[]): Authorizer => ({
+  decide: ({ verb: asked, resource }) => ({
+    verdict: asked === verb && resource?.resource === "signers" && resource.group === group && signers.includes(resource.name) ? "allow" : "no opinion",
+    reason: "",
+  }),
+  rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
+});
+
+async function outcome(plugin: string, authorizer: Authorizer, more: Partial<Attempt>): Promise<string> {
+  const attempt: Attempt = {
+    operation: "UPDATE",
+    resource: { group, version: "v1", resource: "certificatesigningrequests" },
+    kind: { group, version: "v1", kind: "CertificateSigningRequest" },
+    subresource: "",
+    namespace: "",
+    name: "r",
+    user: { name: "u", groups: [] },
+    dryRun: false,
+    object: undefined,
+    oldObject: undefined,
+    options: {},
+    warn: () => undefined,
+    ...more,
+  };
+  try {
+    await certificatePlugins(dialect, authorizer).find(({ name }) => name === plugin)!.validate!(attempt);
+    return "allowed";
+  } catch (error) {
+    assert.ok(error instanceof ApiError);
+    return String(error.code);
+  }
+}
+const asked = (signerName: string, status: object = {}): Record<string, unknown> => ({ spec: { signerName, request }, status });
+const change = (subresource: string, now: object, old: object = {}): Partial<Attempt> => ({ subresource, object: asked("a.b/c", now), oldObject: asked("a.b/c", old) });
+const condition = { conditions: [{ type: "Failed", status: "True" }] };
+
+const cases: [name: string, plugin: string, authorizer: Authorizer, attempt: Partial<Attempt>, expected: string][] = [
+  ["who may approve for the signer approves", "CertificateApproval", allowing("approve", "a.b/c"), change("approval", condition), "allowed"],
+  ["who may approve for its domain does, too", "CertificateApproval", allowing("approve", "a.b/*"), change("approval", condition), "allowed"],
+  ["who may approve for others does not", "CertificateApproval", allowing("approve", "a.b/d"), change("approval", condition), "403"],
+  ["who may sign need not approve", "CertificateApproval", allowing("sign", "a.b/c"), change("approval", condition), "403"],
+  ["who approves is not asked elsewhere", "CertificateApproval", allowing("none"), change("status", condition), "allowed"],
+  ["who may sign writes the certificate", "CertificateSigning", allowing("sign", "a.b/c"), change("status", { certificate: "x" }), "allowed"],
+  ["others do not", "CertificateSigning", allowing("approve", "a.b/c"), change("status", { certificate: "x" }), "403"],
+  ["nor do they say that it failed", "CertificateSigning", allowing("none"), change("status", condition), "403"],
+  ["a status that stays is nobody's business", "CertificateSigning", allowing("none"), change("status", condition, condition), "allowed"],
+  ["no client is a master by request", "CertificateSubjectRestriction", allowing("none"), { operation: "CREATE", object: asked(apiClient) }, "403"],
+  ["other signers decide for themselves", "CertificateSubjectRestriction", allowing("none"), { operation: "CREATE", object: asked(agentClient) }, "allowed"],
+];
+for (const [name, plugin, authorizer, attempt, expected] of cases) test(name, async () => assert.equal(await outcome(plugin, authorizer, attempt), expected));

@@ -1,0 +1,59 @@
+// Who may approve and who may sign certificate requests, and what no client certificate may ask for.
+import type { CertificateSigningRequest } from "#api";
+import { mastersGroup, type User, requestedOrganizations } from "#authn";
+import type { Authorizer } from "#authz";
+import { forbidden } from "#base";
+import { type Dialect, groupName } from "#dialect";
+import { isDeepStrictEqual } from "node:util";
+import type { AdmissionPlugin, Attempt } from "../attempt.ts";
+
+const resources = ["certificatesigningrequests"];
+
+/** A signer stands for a resource of its own, and its whole domain for all of them: `example.com/*`. */
+async function mayActFor(authorizer: Authorizer, group: string, attempt: Attempt, verb: string, signer: string): Promise<boolean> {
+  for (const name of [signer, `${signer.split("/", 1)[0]}/*`]) {
+    const target = { group, version: "*", resource: "signers", subresource: "", namespace: "", name };
+    if ((await authorizer.decide({ user: attempt.user as User, verb, resource: target })).verdict === "allow") return true;
+  }
+  return false;
+}
+
+export function certificatePlugins(dialect: Dialect, authorizer: Authorizer): readonly AdmissionPlugin[] {
+  const group = groupName(dialect, { group: "certificates", branded: true });
+  const refused = (attempt: Attempt, why: string): Error => forbidden(attempt.resource, attempt.name, why);
+  const guard = (name: string, subresource: string, verb: string, concerned: (now: CertificateSigningRequest, old: CertificateSigningRequest) => boolean): AdmissionPlugin => ({
+    name,
+    handles: ["UPDATE"],
+    resources,
+    validate: async (attempt) => {
+      if (attempt.subresource !== subresource || attempt.resource.group !== group) return [];
+      const old = attempt.oldObject as unknown as CertificateSigningRequest;
+      if (!concerned(attempt.object as unknown as CertificateSigningRequest, old)) return [];
+      const { signerName } = old.spec;
+      if (!(await mayActFor(authorizer, group, attempt, verb, signerName))) throw refused(attempt, `user not permitted to ${verb} requests with signerName "${signerName}"`);
+      return [];
+    },
+  });
+  return [
+    guard("CertificateApproval", "approval", "approve", () => true),
+    guard(
+      "CertificateSigning",
+      "status",
+      "sign",
+      (now, old) => (now.status.certificate ?? "") !== (old.status.certificate ?? "") || !isDeepStrictEqual(now.status.conditions ?? [], old.status.conditions ?? []),
+    ),
+    {
+      name: "CertificateSubjectRestriction",
+      handles: ["CREATE"],
+      resources,
+      validate: async (attempt) => {
+        if (attempt.subresource || attempt.resource.group !== group) return [];
+        const { signerName, request } = (attempt.object as unknown as CertificateSigningRequest).spec;
+        if (signerName !== dialect.names.signers.apiClient) return [];
+        if (requestedOrganizations(Buffer.from(request ?? "", "base64").toString()).includes(mastersGroup))
+          throw refused(attempt, `use of ${signerName} signer with ${mastersGroup} group is not allowed`);
+        return [];
+      },
+    },
+  ];
+}
