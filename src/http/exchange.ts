@@ -1,8 +1,9 @@
 // One HTTP/1.1 or HTTP/2 exchange turned into a Call, and a Reply put on the wire.
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type IncomingHttpHeaders, type ServerHttp2Stream, constants } from "node:http2";
 import type { Writable } from "node:stream";
 import { BodyCutShort, BodyTooLarge, type Call, type HeaderValues, type Peer, type Reply, type Sink } from "./call.ts";
+import { drainBytes } from "./http2/outbox.ts";
+import type { Stream } from "./http2/stream.ts";
 
 interface Readable {
   on(event: "data", listener: (chunk: Uint8Array) => void): unknown;
@@ -73,25 +74,44 @@ function distinct(headers: HeaderValues, raw: readonly string[]): HeaderValues {
   return values;
 }
 
-export function callFromHttp2(stream: ServerHttp2Stream, [headers, raw]: readonly [IncomingHttpHeaders, raw: readonly string[]], peer: Peer, now: number): Call {
-  const [path, search] = splitTarget(headers[":path"] ?? "/");
-  const signal = lazySignal((abort) => (stream.destroyed ? abort() : stream.on("close", abort)));
-  return {
-    method: headers[":method"] ?? "GET",
-    path,
-    search,
-    headers: distinct(headers, raw),
-    protocol: "2",
-    peer,
-    receivedAt: now,
-    get signal() {
-      return signal();
-    },
-    body: bodyReader(stream, headers["content-length"], () => !stream.aborted),
-    upgradable: false,
-    goAway: () => stream.session?.goaway(constants.NGHTTP2_NO_ERROR),
-  };
+/** Made once per request, so it has no closures of its own. */
+class Http2Call implements Call {
+  readonly method: string;
+  readonly path: string;
+  readonly search: string;
+  readonly headers: HeaderValues;
+  readonly protocol = "2";
+  readonly peer: Peer;
+  readonly receivedAt: number;
+  readonly upgradable = false;
+  private readonly stream: Stream;
+  private gone: (() => AbortSignal) | undefined;
+
+  constructor(stream: Stream, peer: Peer, now: number) {
+    this.stream = stream;
+    const { method, target, headers } = stream.head;
+    this.method = method;
+    [this.path, this.search] = splitTarget(target);
+    this.headers = headers;
+    this.peer = peer;
+    this.receivedAt = now;
+  }
+
+  get signal(): AbortSignal {
+    this.gone ??= lazySignal((abort) => this.stream.onClose(abort));
+    return this.gone();
+  }
+
+  body(limitBytes: number): Promise<Uint8Array> {
+    return this.stream.body(limitBytes);
+  }
+
+  goAway(): void {
+    this.stream.goAway();
+  }
 }
+
+export const callFromHttp2 = (stream: Stream, peer: Peer, now: number): Call => new Http2Call(stream, peer, now);
 
 export function callFromHttp1(request: IncomingMessage, peer: Peer, now: number, upgradable = false): Call {
   const [path, search] = splitTarget(request.url ?? "/");
@@ -112,8 +132,6 @@ export function callFromHttp1(request: IncomingMessage, peer: Peer, now: number,
     goAway: () => undefined,
   };
 }
-
-const drainBytes = 64 * 1024;
 
 /** A Sink over any writable of Node's. */
 export function sinkOver(writable: Writable): Sink {
@@ -145,29 +163,37 @@ export function sinkOver(writable: Writable): Sink {
 type PlainHeaders = Record<string, string | string[] | number>;
 const isBytes = (body: unknown): body is Uint8Array => body instanceof Uint8Array;
 
-export async function replyOnHttp2(stream: ServerHttp2Stream, method: string, reply: Reply): Promise<void> {
-  if (stream.destroyed || stream.closed) return;
-  const headers = { ":status": reply.status, ...reply.headers } as PlainHeaders;
+/** A Sink over a stream of HTTP/2. */
+function sinkOverStream(stream: Stream): Sink {
+  const closed = lazySignal((abort) => stream.onClose(abort));
+  return {
+    write: (chunk) => stream.write(chunk),
+    get backlogBytes() {
+      return stream.pendingBytes;
+    },
+    drained: () => stream.drained(drainBytes),
+    get closed() {
+      return closed();
+    },
+  };
+}
+
+const nothing: readonly Uint8Array[] = [];
+
+export async function replyOnHttp2(stream: Stream, method: string, reply: Reply, date: string): Promise<void> {
+  const headers: PlainHeaders = { date, ...(reply.headers as PlainHeaders) };
   const body = reply.body;
-  if (body === undefined || isBytes(body)) {
-    if (body) headers["content-length"] ??= body.length;
-    if (!body || body.length === 0 || method === "HEAD") stream.respond(headers, { endStream: true });
-    else {
-      stream.respond(headers);
-      stream.end(body);
-    }
-    if (!stream.endAfterHeaders && !stream.readableEnded) stream.resume();
+  if (body && "takeOver" in body) throw new Error("an HTTP/2 stream cannot be taken over");
+  if (body && "stream" in body) {
+    stream.respond(reply.status, headers, nothing, method === "HEAD");
+    if (method === "HEAD") return;
+    await body.stream(sinkOverStream(stream));
+    stream.end();
     return;
   }
-  if ("takeOver" in body) throw new Error("an HTTP/2 stream cannot be taken over");
-  if ("stream" in body) {
-    stream.respond(headers);
-    return method === "HEAD" ? undefined : await streamed(body.stream, stream);
-  }
-  headers["content-length"] ??= lengthOf(body);
-  stream.respond(headers);
-  if (method !== "HEAD") writeParts(body, stream);
-  if (!stream.endAfterHeaders && !stream.readableEnded) stream.resume();
+  const parts = body === undefined ? nothing : isBytes(body) ? [body] : body;
+  if (body) headers["content-length"] ??= isBytes(body) ? body.length : lengthOf(body);
+  stream.respond(reply.status, headers, method === "HEAD" ? nothing : parts, true);
 }
 
 export async function replyOnHttp1(response: ServerResponse, method: string, reply: Reply): Promise<void> {

@@ -2,12 +2,13 @@
 import { X509Certificate } from "node:crypto";
 import { chmodSync, lstatSync, rmSync } from "node:fs";
 import type { Server as PlainServer } from "node:http";
-import { type ServerHttp2Session, constants, performServerHandshake } from "node:http2";
 import type { AddressInfo, Socket } from "node:net";
 import { type SecureContextOptions, type TLSSocket, type TlsOptions, createServer as createTlsServer } from "node:tls";
 import type { Duplex } from "node:stream";
 import type { Call, Peer, Reply } from "./call.ts";
 import { callFromHttp1, callFromHttp2, replyOnHttp1, replyOnHttp2 } from "./exchange.ts";
+import { Connection } from "./http2/connection.ts";
+import type { Stream } from "./http2/stream.ts";
 
 // Imported in the ordinary way, this module brings a whole web client along: 15 MB that nobody here uses.
 const { ServerResponse, createServer } = process.getBuiltinModule("node:http");
@@ -36,34 +37,36 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-const sessionMemoryMegabytes = 512;
 const largestHeaderBytes = 64 * 1024;
+const headersMilliseconds = 32_000;
+const idleMilliseconds = 90_000;
+const keepAliveMilliseconds = 180_000;
 
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const sockets = new Set<Socket>();
-  const sessions = new Set<ServerHttp2Session>();
+  const connections = new Set<Connection>();
   let draining = false;
   const plain = http1Engine(options, () => draining);
   // It never listens itself, but only a listening server keeps track of its connections: their time limits, and which are idle.
   plain.emit("listening");
   const server = createTlsServer({ ...options.tls, ALPNProtocols: ["h2", "http/1.1"] }, (socket) => {
     socket.setNoDelay(true);
+    socket.setKeepAlive(true, keepAliveMilliseconds);
     socket.on("error", () => socket.destroy());
     if (socket.alpnProtocol !== "h2") {
       plain.emit("connection", socket);
       return;
     }
-    const session = performServerHandshake(socket, {
-      maxSessionMemory: sessionMemoryMegabytes,
-      settings: {
-        maxConcurrentStreams: options.maxStreamsPerConnection || 250,
-        initialWindowSize: 1024 * 1024,
-        maxHeaderListSize: largestHeaderBytes,
-      },
+    const peer = peerOf(socket);
+    const connection: Connection = new Connection(socket, {
+      maxStreams: options.maxStreamsPerConnection || 250,
+      maxHeaderBytes: largestHeaderBytes,
+      headersTimeoutMilliseconds: options.headersTimeoutMilliseconds ?? headersMilliseconds,
+      idleTimeoutMilliseconds: idleMilliseconds,
+      serve: (stream) => serveStream(stream, peer, options),
+      onClose: () => connections.delete(connection),
     });
-    sessions.add(session);
-    serveHttp2(session, socket, options);
-    session.on("close", () => sessions.delete(session));
+    connections.add(connection);
   });
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
@@ -86,12 +89,12 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       draining = true;
       server.close();
       plain.closeIdleConnections();
-      for (const session of sessions) session.close();
+      for (const connection of connections) connection.leave();
     },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        for (const session of sessions) session.destroy();
+        for (const connection of connections) connection.destroy();
         for (const socket of sockets) socket.destroy();
         plain.closeAllConnections();
         plain.close();
@@ -136,22 +139,30 @@ export async function listenPlain(options: PlainListenerOptions): Promise<PlainL
   };
 }
 
-function serveHttp2(session: ServerHttp2Session, socket: TLSSocket, options: ListenerOptions): void {
-  const peer = peerOf(socket);
-  session.setLocalWindowSize(16 * 1024 * 1024);
-  session.on("error", () => session.destroy());
-  session.on("stream", (stream, headers, _flags, raw) => {
-    stream.on("error", () => undefined);
-    const call = callFromHttp2(stream, [headers, raw], peer, options.now());
-    void options
-      .handle(call)
-      .then((reply) => replyOnHttp2(stream, call.method, reply))
-      .catch(() => stream.close(constants.NGHTTP2_INTERNAL_ERROR));
-  });
+async function serveStream(stream: Stream, peer: Peer, options: ListenerOptions): Promise<void> {
+  const now = options.now();
+  try {
+    if (stream.head.tooLarge) return await replyOnHttp2(stream, "GET", headersTooLarge, dateLine());
+    const call = callFromHttp2(stream, peer, now);
+    await replyOnHttp2(stream, call.method, await options.handle(call), dateLine());
+  } catch {
+    stream.reset();
+  }
+}
+
+const headersTooLarge: Reply = { status: 431, headers: { "content-type": "text/plain; charset=utf-8" }, body: Buffer.from("Request Header Fields Too Large") };
+
+let dated = { second: 0, line: "" };
+
+/** The date of an answer, made once a second. */
+function dateLine(): string {
+  const second = Math.floor(Date.now() / 1000);
+  if (second !== dated.second) dated = { second, line: new Date(second * 1000).toUTCString() };
+  return dated.line;
 }
 
 function http1Engine(options: Pick<ListenerOptions, "handle" | "now" | "headersTimeoutMilliseconds">, draining = (): boolean => false): PlainServer {
-  const headersTimeout = options.headersTimeoutMilliseconds ?? 32_000;
+  const headersTimeout = options.headersTimeoutMilliseconds ?? headersMilliseconds;
   const connectionsCheckingInterval = Math.min(headersTimeout, 30_000);
   const server = createServer({ maxHeaderSize: largestHeaderBytes, headersTimeout, connectionsCheckingInterval, requestTimeout: 0, keepAliveTimeout: 180_000 });
   server.on("request", (request, response) => {

@@ -1,0 +1,76 @@
+// The frames of HTTP/2 (RFC 9113): their numbers, and how short ones are written.
+
+export const frameHead = 9;
+/** The largest payload we take, and the largest anybody may send before told otherwise. */
+export const frameBytes = 16_384;
+export const largestWindow = 0x7fff_ffff;
+export const startWindow = 65_535;
+
+export const frame = { data: 0, headers: 1, priority: 2, reset: 3, settings: 4, pushPromise: 5, ping: 6, goAway: 7, windowUpdate: 8, continuation: 9 } as const;
+
+export const flag = { endStream: 1, ack: 1, endHeaders: 4, padded: 8, priority: 32 } as const;
+
+export const setting = { headerTableSize: 1, enablePush: 2, maxStreams: 3, initialWindow: 4, maxFrame: 5, maxHeaderList: 6 } as const;
+
+export const fault = {
+  none: 0,
+  protocol: 1,
+  internal: 2,
+  flowControl: 3,
+  streamClosed: 5,
+  frameSize: 6,
+  refused: 7,
+  cancel: 8,
+  compression: 9,
+  calm: 11,
+} as const;
+
+export type Fault = (typeof fault)[keyof typeof fault];
+
+/** What the client did ends the connection. */
+export class ConnectionFault extends Error {
+  override readonly name = "ConnectionFault";
+  readonly code: Fault;
+  constructor(code: Fault, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export function writeHead(into: Buffer, at: number, length: number, type: number, flags: number, stream: number): void {
+  into[at] = length >> 16;
+  into[at + 1] = length >> 8;
+  into[at + 2] = length;
+  into[at + 3] = type;
+  into[at + 4] = flags;
+  into[at + 5] = stream >> 24;
+  into[at + 6] = stream >> 16;
+  into[at + 7] = stream >> 8;
+  into[at + 8] = stream;
+}
+
+/** A frame of numbers of 32 bits. */
+export function numbersFrame(type: number, stream: number, ...numbers: readonly number[]): Buffer {
+  const made = Buffer.allocUnsafe(frameHead + numbers.length * 4);
+  writeHead(made, 0, numbers.length * 4, type, 0, stream);
+  numbers.forEach((number, at) => made.writeUInt32BE(number, frameHead + at * 4));
+  return made;
+}
+
+export function settingsFrame(settings: Readonly<Record<number, number>>): Buffer {
+  const pairs = Object.entries(settings);
+  const made = Buffer.allocUnsafe(frameHead + pairs.length * 6);
+  writeHead(made, 0, pairs.length * 6, frame.settings, 0, 0);
+  pairs.forEach(([name, value], at) => {
+    made.writeUInt16BE(Number(name), frameHead + at * 6);
+    made.writeUInt32BE(value, frameHead + at * 6 + 2);
+  });
+  return made;
+}
+
+export function acknowledgement(type: number, payload: Uint8Array): Buffer {
+  const made = Buffer.allocUnsafe(frameHead + payload.length);
+  writeHead(made, 0, payload.length, type, flag.ack, 0);
+  made.set(payload, frameHead);
+  return made;
+}

@@ -1,0 +1,111 @@
+// Writes header blocks. Nothing is put in the client's table: a block means the same wherever it stands, and costs no memory per connection.
+import { staticNumbers } from "./static-table.ts";
+
+/** Belong to one connection of HTTP/1.1 and mean nothing here. */
+const connectionHeaders = new Set(["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"]);
+
+let block = Buffer.allocUnsafeSlow(4096);
+let size = 0;
+
+const names = new Map<string, Buffer>();
+const mostNames = 256;
+const statuses = new Map<number, Buffer>();
+
+/** The block for an answer. Valid until the next call: copy it. */
+export function encodeHeaders(status: number, headers: Readonly<Record<string, string | readonly string[] | number>>): Buffer {
+  size = 0;
+  put(statusField(status));
+  for (const name in headers) {
+    const value = headers[name]!;
+    if (typeof value === "object") for (const each of value) field(name, each);
+    else field(name, typeof value === "number" ? String(value) : value);
+  }
+  return block.subarray(0, size);
+}
+
+function field(name: string, value: string): void {
+  const start = nameField(name);
+  if (start.length === 0) return;
+  put(start);
+  room(value.length + 5);
+  const lengthAt = size;
+  if (value.length < 127) {
+    size++;
+    for (let at = 0; at < value.length; at++) {
+      const code = value.charCodeAt(at);
+      if (code > 126) return longField(lengthAt, value);
+      block[size++] = code < 32 && code !== 9 ? 32 : code;
+    }
+    block[lengthAt] = value.length;
+  } else longField(lengthAt, value);
+}
+
+/** Any text, as UTF-8. */
+function longField(lengthAt: number, value: string): void {
+  const bytes = Buffer.from(value);
+  for (let at = 0; at < bytes.length; at++) if ((bytes[at]! < 32 && bytes[at] !== 9) || bytes[at] === 127) bytes[at] = 32;
+  size = lengthAt;
+  room(bytes.length + 5);
+  integer(bytes.length, 7, 0);
+  size += bytes.copy(block, size);
+}
+
+function nameField(name: string): Buffer {
+  let known = names.get(name);
+  if (!known) {
+    known = encodeName(name.toLowerCase());
+    if (names.size < mostNames) names.set(name, known);
+  }
+  return known;
+}
+
+function encodeName(name: string): Buffer {
+  if (connectionHeaders.has(name)) return Buffer.alloc(0);
+  const start = size;
+  const number = staticNumbers.get(name);
+  room(name.length + 8);
+  if (number !== undefined) integer(number, 4, 0);
+  else {
+    block[size++] = 0;
+    integer(Buffer.byteLength(name), 7, 0);
+    size += block.write(name, size);
+  }
+  const made = Buffer.allocUnsafeSlow(size - start);
+  block.copy(made, 0, start, size);
+  size = start;
+  return made;
+}
+
+function statusField(status: number): Buffer {
+  let known = statuses.get(status);
+  if (!known) {
+    const number = [200, 204, 206, 304, 400, 404, 500].indexOf(status);
+    known = number >= 0 ? Buffer.from([0x88 + number]) : Buffer.concat([Buffer.from([8, 3]), Buffer.from(String(status))]);
+    if (statuses.size < mostNames) statuses.set(status, known);
+  }
+  return known;
+}
+
+function put(bytes: Buffer): void {
+  room(bytes.length);
+  for (let at = 0; at < bytes.length; at++) block[size++] = bytes[at]!;
+}
+
+function integer(value: number, prefix: number, pattern: number): void {
+  const most = (1 << prefix) - 1;
+  if (value < most) {
+    block[size++] = pattern | value;
+    return;
+  }
+  block[size++] = pattern | most;
+  let rest = value - most;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) block[size++] = (rest % 128) + 128;
+  block[size++] = rest;
+}
+
+function room(bytes: number): void {
+  if (size + bytes <= block.length) return;
+  const larger = Buffer.allocUnsafeSlow((size + bytes) * 2);
+  block.copy(larger, 0, 0, size);
+  block = larger;
+}

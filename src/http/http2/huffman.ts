@@ -1,0 +1,90 @@
+// The fixed Huffman code of header compression (RFC 7541, appendix B), read four bits at a time.
+
+/** How many bits each byte takes: `a` is 5, `z` is 30. Codes of one length go up with the byte, shorter ones come first. */
+const lengths =
+  "isxxxxxxxtzxxzxxxxxxxxzxxxxxxxxxbffhibdgffdgdbbbaaabbbbbbbcdkbhfibccccccccccccccccccccccdcdioijb" +
+  "kabababbbaccbbbabcbaabccccckgjixprpprrrsrssssststtrstssssqrsrsstrqprrssqsrrtqrssqqrqsrssprrrsrrs" +
+  "vvporsruvvvwwvtuoqvwwvwtqqvvxwwwptpqrqqsrruuttvsvwvvwwwwwxwwwwwv";
+
+const noByte = 256;
+
+/**
+ * A step per state and four bits: the state to go to, shifted by ten; a bit that says whether the text may end there; the byte found on the
+ * way, or `noByte`. A step of -1 leads nowhere.
+ */
+let steps: Int32Array | undefined;
+const mayEnd = 512;
+
+interface Branch {
+  readonly state: number;
+  /** Padding is ones only, and fewer than eight of them. */
+  readonly padding: boolean;
+  next: [Branch | number | undefined, Branch | number | undefined];
+}
+
+function build(): Int32Array {
+  const branches: Branch[] = [];
+  const branch = (padding: boolean): Branch => {
+    const made: Branch = { state: branches.length, padding, next: [undefined, undefined] };
+    branches.push(made);
+    return made;
+  };
+  const root = branch(true);
+  const bitsOf = (byte: number): number => lengths.charCodeAt(byte) - 92;
+  const order = Array.from({ length: 256 }, (_, byte) => byte).sort((a, b) => bitsOf(a) - bitsOf(b) || a - b);
+  let code = 0;
+  let length = 0;
+  for (const byte of order) {
+    code *= 2 ** (bitsOf(byte) - length);
+    length = bitsOf(byte);
+    let at = root;
+    for (let bit = length - 1; bit >= 0; bit--) {
+      const way = Math.floor(code / 2 ** bit) % 2;
+      if (bit === 0) at.next[way] = byte;
+      else at = (at.next[way] ??= branch(at.padding && way === 1 && length - bit < 8)) as Branch;
+    }
+    code++;
+  }
+  const table = new Int32Array(branches.length * 16);
+  for (const from of branches) for (let four = 0; four < 16; four++) table[from.state * 16 + four] = step(root, from, four);
+  return table;
+}
+
+function step(root: Branch, from: Branch, four: number): number {
+  let at = from;
+  let found = noByte;
+  for (let bit = 3; bit >= 0; bit--) {
+    const next = at.next[((four >> bit) & 1) as 0 | 1];
+    if (next === undefined) return -1;
+    if (typeof next === "number") {
+      found = next;
+      at = root;
+    } else at = next;
+  }
+  return (at.state << 10) | (at.padding ? mayEnd : 0) | found;
+}
+
+let scratch = Buffer.allocUnsafeSlow(4096);
+
+/** The text behind coded bytes, or undefined when they are no code. */
+export function decodeHuffman(bytes: Uint8Array, start: number, end: number): string | undefined {
+  const table = (steps ??= build());
+  // The shortest code has five bits.
+  const most = Math.ceil(((end - start) * 8) / 5);
+  if (scratch.length < most) scratch = Buffer.allocUnsafeSlow(most);
+  let state = 0;
+  let ends = mayEnd;
+  let size = 0;
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]!;
+    const high = table[state * 16 + (byte >> 4)]!;
+    if (high < 0) return undefined;
+    if ((high & 511) !== noByte) scratch[size++] = high & 511;
+    const low = table[(high >> 10) * 16 + (byte & 15)]!;
+    if (low < 0) return undefined;
+    if ((low & 511) !== noByte) scratch[size++] = low & 511;
+    state = low >> 10;
+    ends = low & mayEnd;
+  }
+  return ends ? scratch.toString("latin1", 0, size) : undefined;
+}
