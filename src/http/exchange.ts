@@ -74,6 +74,9 @@ function distinct(headers: HeaderValues, raw: readonly string[]): HeaderValues {
   return values;
 }
 
+/** Aborted when the client goes away before its answer is complete. */
+const leaving = (stream: Stream): (() => AbortSignal) => lazySignal((abort) => stream.onClose(() => stream.answered || abort()));
+
 /** Made once per request, so it has no closures of its own. */
 class Http2Call implements Call {
   readonly method: string;
@@ -98,7 +101,7 @@ class Http2Call implements Call {
   }
 
   get signal(): AbortSignal {
-    this.gone ??= lazySignal((abort) => this.stream.onClose(abort));
+    this.gone ??= leaving(this.stream);
     return this.gone();
   }
 
@@ -165,7 +168,7 @@ const isBytes = (body: unknown): body is Uint8Array => body instanceof Uint8Arra
 
 /** A Sink over a stream of HTTP/2. */
 function sinkOverStream(stream: Stream): Sink {
-  const closed = lazySignal((abort) => stream.onClose(abort));
+  const closed = leaving(stream);
   return {
     write: (chunk) => stream.write(chunk),
     get backlogBytes() {

@@ -149,10 +149,27 @@ test("what is left of a request after its answer is passed over, its trailers to
   const port = await serve(t, answerWith("early"));
   const client = await rawClient(t, port);
   client.send(hello, post(1));
-  const { payload } = await client.next(({ type }) => type === frame.reset);
-  assert.equal(payload.readUInt32BE(0), fault.none);
+  await client.next(({ type, stream, flags }) => type === frame.data && stream === 1 && flags === flag.endStream);
   client.send(made(frame.data, 0, 1, some(100)), headers(1, literal("trailer", "x")), get(3));
   await client.next(({ type, stream }) => type === frame.data && stream === 3);
+});
+
+test("a client that has its answer and goes on and on is told to stop", async (t) => {
+  const port = await serve(t, answerWith("early"));
+  const client = await rawClient(t, port);
+  const update = (): Promise<unknown> => client.next(({ type, stream }) => type === frame.reset || (type === frame.windowUpdate && stream === 1));
+  client.send(hello, post(1));
+  for (let sent = 0; sent < 65; sent++) {
+    client.send(...Array.from({ length: 16 }, () => made(frame.data, 0, 1, some(16_384))));
+    const { type, payload } = (await update()) as { type: number; payload: Buffer };
+    if (type !== frame.reset) continue;
+    assert.equal(payload.readUInt32BE(0), fault.none);
+    // What was under way then is passed over.
+    client.send(made(frame.data, 0, 1, some(100)), headers(1, literal("trailer", "x")), get(3));
+    await client.next(({ type: next, stream }) => next === frame.data && stream === 3);
+    return;
+  }
+  assert.fail("nobody said stop");
 });
 
 test("a client that sends more than there is room for loses the stream", async (t) => {

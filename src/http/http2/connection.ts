@@ -38,6 +38,9 @@ const patience = { most: 10_000, perSecond: 1_000 };
 /** Exchanges that clients gave up go on until they notice; beyond this the client is not waiting for answers at all. */
 const abandonedPerStream = 4;
 const mostCutOff = 100;
+/** How much of a request may come, and how long, after its answer. */
+const patienceBytes = 16 * 1024 * 1024;
+const patienceMilliseconds = 5_000;
 /** How long a client may take to read our last words. */
 const lastWordsMilliseconds = 1_000;
 
@@ -197,6 +200,7 @@ export class Connection {
     if (stream.complete) return this.refuseData(stream, payload.length, fault.streamClosed);
     if (payload.length > chunk.length) this.consumed(stream, payload.length - chunk.length);
     if (!stream.receive(chunk)) return this.refuseData(stream, chunk.length, fault.protocol);
+    if (stream.answered && stream.received > patienceBytes) return this.reset(stream, fault.none);
     if (end) this.onEnd(stream, fault.protocol);
   }
 
@@ -208,6 +212,7 @@ export class Connection {
   /** The request has ended; if it may not end here or like this, the stream is lost. */
   private onEnd(stream: Stream, code: Fault): void {
     if (stream.complete || !stream.finish()) this.reset(stream, code);
+    else if (stream.answered) this.forget(stream);
   }
 
   private onWindowUpdate(id: number, payload: Buffer): void {
@@ -311,10 +316,15 @@ export class Connection {
     this.forget(stream);
   }
 
-  /** The answer is out. What is left of the request nobody will read: the client is asked to stop. */
+  /**
+   * The answer is out. Nobody will read what is left of the request, but some clients lose an answer that comes with a request to stop: they may
+   * finish, if it does not take too long.
+   */
   private finished(stream: Stream): void {
-    if (stream.complete) this.forget(stream);
-    else this.reset(stream, fault.none);
+    if (stream.complete) return this.forget(stream);
+    stream.discard();
+    const timer = setTimeout(() => stream.reset(fault.none), patienceMilliseconds).unref();
+    stream.onClose(() => clearTimeout(timer));
   }
 
   private forget(stream: Stream): void {

@@ -24,7 +24,7 @@ export class Stream {
   /** What was read of it and is not yet given back. */
   owed = 0;
   private chunks: Uint8Array[] = [];
-  private received = 0;
+  received = 0;
   private taken = 0;
   private declared = -1;
   private reader: Reader | undefined;
@@ -111,7 +111,7 @@ export class Stream {
   }
 
   /** What came and what comes of the body is nobody's. */
-  private discard(): void {
+  discard(): void {
     this.discards = true;
     this.chunks = [];
     const fresh = this.received - this.taken;
@@ -189,7 +189,6 @@ export class Stream {
     for (const resolve of waiting) resolve();
   }
 
-  /** Told when the client goes away before its answer is complete. */
   onClose(listener: () => void): void {
     if (this.closed) listener();
     else (this.listeners ??= []).push(listener);
@@ -207,6 +206,6 @@ export class Stream {
     this.reader = undefined;
     const listeners = this.listeners;
     this.listeners = undefined;
-    if (listeners && !this.answered) for (const listener of listeners) listener();
+    if (listeners) for (const listener of listeners) listener();
   }
 }
