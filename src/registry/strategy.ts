@@ -128,8 +128,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly withoutDependents?: boolean;
   /** Fields that selectors may name, beside metadata.name and metadata.namespace. */
   fields?(obj: T): Record<string, string>;
-  /** False when watches of this kind send no bookmarks. */
-  readonly bookmarks?: boolean;
+  /** Clients know the kind as read straight from the store: its watches send no bookmarks, and pages are cut even where any version will do. */
+  readonly readThrough?: boolean;
   /** By neutral group: the names that fields have there, and the names they have in `fields()`. */
   readonly fieldAliases?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   ttlSeconds?(obj: T, about: Circumstances): number;

@@ -74,16 +74,28 @@ export function listOptions(call: ApiCall, endpoint: Endpoint, gates: { readonly
 
 function selectorOf({ query, target }: ApiCall, endpoint: Endpoint): Selector {
   const labels = query.get("labelSelector") ?? "";
-  const fields = target.named ? `metadata.name=${target.name}` : (query.get("fieldSelector") ?? "");
-  if (labels === "" && fields === "") return selector([], []);
+  const fields = query.get("fieldSelector") ?? "";
+  if (labels === "" && fields === "" && !target.named) return selector([], []);
   try {
     return selector(
       parseLabelSelector(labels),
-      parseFieldSelector(fields).map((requirement) => knownField(requirement, endpoint)),
+      ofName(
+        parseFieldSelector(fields).map((requirement) => knownField(requirement, endpoint)),
+        target,
+      ),
     );
   } catch (error) {
     throw error instanceof ApiError ? error : badRequest(`unable to parse selector on ${target.resource}: ${(error as Error).message}`);
   }
+}
+
+/** A path that names an object selects it by that name, and another selector beside it must say the same. */
+function ofName(fields: readonly Requirement[], { named, name }: ApiCall["target"]): readonly Requirement[] {
+  if (!named) return fields;
+  if (fields.length === 0) return [{ key: "metadata.name", operator: "in", values: [name] }];
+  if (fields.find(({ key, operator }) => key === "metadata.name" && operator === "in")?.values[0] !== name)
+    throw badRequest("fieldSelector metadata.name doesn't match requested name");
+  return fields;
 }
 
 function knownField(requirement: Requirement, endpoint: Endpoint): Requirement {

@@ -51,7 +51,7 @@ export async function listPage(call: ApiCall, endpoint: Endpoint, options: ListO
     if (version !== undefined && version !== 0) throw badRequest("specifying resource version is not allowed when using continue");
     return await continued(endpoint, options, base);
   }
-  const limited = options.limit > 0 && !(version === 0 && options.resourceVersionMatch !== "Exact");
+  const limited = options.limit > 0 && !(version === 0 && options.resourceVersionMatch !== "Exact" && !resource.strategy.readThrough) && !isOfOne(call, endpoint, options);
   const freshness = freshnessOf(version, options.resourceVersionMatch, limited);
   try {
     return await resource.source.list({ ...base, freshness, ...(limited && { limit: options.limit }) });
@@ -60,6 +60,10 @@ export async function listPage(call: ApiCall, endpoint: Endpoint, options: ListO
     throw readError(error);
   }
 }
+
+/** A list of what has one name is that object, or nothing: there are no pages of it. */
+const isOfOne = ({ target }: ApiCall, { resource }: Endpoint, { selector }: ListOptions): boolean =>
+  (target.namespace !== "" || !resource.namespaced) && selector.fields.some(({ key, operator, values }) => key === "metadata.name" && operator === "in" && values[0] !== "");
 
 function freshnessOf(version: number | undefined, match: string, limited: boolean): Freshness {
   if (version === undefined) return { at: "latest" };

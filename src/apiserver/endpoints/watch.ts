@@ -51,21 +51,30 @@ async function follow({ context, call, endpoint, options, version, as }: Wanted,
     resolve();
   };
   let caughtUp = false;
+  let shown = as;
+  const mark = (revision: number, complete?: boolean): void => {
+    sink.write(shown.bookmark(revision, complete));
+    shown = shown.afterFirst ?? shown;
+  };
   const marks =
-    options.bookmarks && resource.strategy.bookmarks !== false
+    options.bookmarks && !resource.strategy.readThrough
       ? bookmarks({
           clock: context.clock,
           lifeMilliseconds,
           from: version ?? 0,
           changed: () => (caughtUp ? resource.source.lastChange() : 0),
-          send: (revision) => sink.write(as.bookmark(revision)),
+          send: mark,
         })
       : undefined;
   const delivered = context.watchEvents?.(endpoint.group, endpoint.version, endpoint.kind);
   const watcher: Watcher = {
     deliver: (frames) => {
       delivered?.add(frames.length);
-      sink.write(bytesOf(frames, as));
+      if (shown.afterFirst) {
+        sink.write(bytesOf(frames.slice(0, 1), shown));
+        shown = shown.afterFirst;
+        if (frames.length > 1) sink.write(bytesOf(frames.slice(1), shown));
+      } else sink.write(bytesOf(frames, shown));
       marks?.sent(frames.at(-1)!.item.revision);
       if (sink.backlogBytes > mostBacklogBytes) end();
     },
@@ -81,7 +90,7 @@ async function follow({ context, call, endpoint, options, version, as }: Wanted,
     const from = options.sendInitialEvents === true || version === undefined || version === 0 ? (options.sendInitialEvents === false ? "now" : "state") : version;
     await resource.source.watch({ below, selector: options.selector, from, signal: stop.signal }, watcher);
     caughtUp = true;
-    if (options.sendInitialEvents === true && options.bookmarks) sink.write(as.bookmark(resource.source.revision(), true));
+    if (options.sendInitialEvents === true && options.bookmarks) mark(resource.source.revision(), true);
     await over;
   } catch (error) {
     const known = error instanceof Compacted ? expired(`too old resource version: ${version} (${error.compacted})`) : readError(error);

@@ -25,6 +25,7 @@ export interface Offer {
   readonly media?: readonly Media[];
 }
 
+const forms: readonly Form[] = ["Table", "PartialObjectMetadata", "PartialObjectMetadataList"];
 const everyMedia: readonly Media[] = ["json", "yaml", "protobuf"];
 
 export function negotiate(call: Call, query: Query, dialect: Dialect, offer: Offer): Choice {
@@ -35,21 +36,25 @@ export function negotiate(call: Call, query: Query, dialect: Dialect, offer: Off
   const [, protobufSubtype] = dialect.wire.protobufMediaType.split("/");
   let understood = false;
   for (const clause of parseAccept(accept)) {
-    const found = media.find(
+    const found = everyMedia.find(
       (item) =>
         (item === "protobuf" ? clause.type === "application" && clause.subtype === protobufSubtype : clause.type === "application" && clause.subtype === item) ||
         (clause.type === "*" && clause.subtype === "*" && item === "json"),
     );
     if (!found) continue;
     understood = true;
+    if (!media.includes(found)) continue;
     const { as, g, v, stream, sv, pretty: pretties } = clause.parameters;
     if (stream !== undefined && stream !== "" && stream !== "watch") continue;
-    if (sv !== undefined && sv !== "") continue;
+    if (sv !== undefined && sv !== "" && sv !== "v1") continue;
     if (as === undefined && g === undefined && v === undefined) return { media: found, form: "object", formVersion: "", pretty: pretty || pretties === "1" };
-    const form = offer.forms.find((item) => item === as && item !== "object");
-    if (form === "Table" && found === "protobuf") throw notAcceptable("tables are not available in this media type");
+    const form = forms.find((item) => item === as);
     const ours = g === groupName(dialect, { group: "meta", branded: true }) || g === dialect.wire.clientMetaGroup;
-    if (!form || !ours || (v !== "v1" && v !== "v1beta1")) continue;
+    if (!form || !ours || (v !== "v1" && v !== "v1beta1") || !offer.forms.some((item) => item !== "object")) continue;
+    if (form === "Table" && found === "protobuf") continue;
+    // The client gets what it asked for first or nothing, even where it would take something else.
+    if (!offer.forms.includes(form))
+      throw notAcceptable(`${form} was asked for, which is no form of ${offer.forms.includes("PartialObjectMetadataList") ? "a list" : "an object"}`);
     return { media: found, form, formVersion: `${g}/${v}`, pretty: pretty || pretties === "1" };
   }
   const error = notAcceptable(`only the following media types are accepted: ${media.map((item) => contentType(item, dialect)).join(", ")}`);

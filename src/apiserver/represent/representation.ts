@@ -1,8 +1,9 @@
 // Objects, lists and watch frames in the form a client asked for. The plain case never parses: it splices bytes.
 import { PartialObjectMetadata, Status, Table, listOf } from "#api";
+import { deepCopy } from "#base";
 import type { Dialect } from "#dialect";
 import type { ApiObject, Endpoint, KindSchema } from "#registry";
-import { type Message, ProtobufWriter, encodeEnvelope, encodeJson, printYaml, protobufCodec, stringifyJson } from "#schema";
+import { type Message, ProtobufWriter, canonical, encodeEnvelope, encodeJson, printYaml, protobufCodec, stringifyJson } from "#schema";
 import type { FrameEncoder, FrameType, Held } from "#watchcache";
 import { longList, shortList, splicedLongList } from "./long-list.ts";
 import type { Choice, Media } from "./negotiate.ts";
@@ -25,13 +26,22 @@ export interface Representation extends FrameEncoder {
   bookmark(revision: number, complete?: boolean): Uint8Array;
   /** An error inside a stream. */
   error(status: Record<string, unknown>): Uint8Array;
+  /** What follows the first frame of a stream, where that is written otherwise. */
+  readonly afterFirst?: Representation;
 }
 
 /** Makes the representation for one endpoint. Cache the result: watch frames are shared per representation. */
 export function representation(endpoint: Endpoint, choice: Choice, include: IncludeObject, now: () => Date): Representation {
   const { dialect } = endpoint.resource;
   if (choice.media === "json" && choice.form === "object" && endpoint.isHub && !choice.pretty) return spliced(endpoint);
-  const shape = choice.form === "object" ? whole(endpoint) : choice.form === "Table" ? table(endpoint, choice, include, now) : metadataOnly(endpoint, choice);
+  if (choice.form === "Table") {
+    const titled = shaped(table(endpoint, choice, include, now, true), choice, dialect);
+    return { ...titled, afterFirst: shaped(table(endpoint, choice, include, now, false), choice, dialect) };
+  }
+  return shaped(choice.form === "object" ? whole(endpoint) : metadataOnly(endpoint, choice), choice, dialect);
+}
+
+function shaped(shape: ShapeOf, choice: Choice, dialect: Dialect): Representation {
   const write = writer(choice, dialect);
   return {
     media: choice.media,
@@ -157,16 +167,16 @@ function metadataOnly(endpoint: Endpoint, choice: Choice): ShapeOf {
   };
 }
 
-function table(endpoint: Endpoint, choice: Choice, include: IncludeObject, now: () => Date): ShapeOf {
+/** Rows below the titles of their columns; within a stream only the first table has titles. */
+function table(endpoint: Endpoint, choice: Choice, include: IncludeObject, now: () => Date, titled: boolean): ShapeOf {
   const { resource } = endpoint;
   const { strategy } = resource;
   const head = { kind: "Table", apiVersion: choice.formVersion };
-  const rowVersion = `${choice.formVersion.split("/")[0]}/v1`;
   const row = (held: Held): unknown => {
     const hub = resource.objectOf(held);
-    return rowOf(strategy, hub, include === "Object" ? endpoint.fromHub(resource.objectOf(held)) : hub, include, rowVersion, now());
+    return rowOf(strategy, hub, include === "Object" ? endpoint.fromHub(resource.objectOf(held)) : hub, include, choice.formVersion, now());
   };
-  const columns = columnDefinitions(strategy);
+  const columns = titled ? columnDefinitions(strategy) : null;
   const many = (rows: readonly unknown[] | null, metadata: Partial<ListMetadata>): typeof head => Object.assign({ ...head }, { metadata, columnDefinitions: columns, rows });
   return {
     schema: Table,
@@ -176,8 +186,11 @@ function table(endpoint: Endpoint, choice: Choice, include: IncludeObject, now: 
     list: many,
     // Kinds without columns of their own answer an empty list with no rows at all.
     ...(!strategy.columns && { none: (metadata) => many(null, metadata) }),
-    mark: (revision, complete) =>
-      many([{ cells: columns.map(() => null), object: partialMetadata(marker(endpoint, revision, complete), rowVersion) }], { resourceVersion: String(revision) }),
+    mark: (revision, complete) => {
+      const served = canonical(endpoint.schema, marker(endpoint, revision, complete) as never) as unknown as ApiObject;
+      const hub = canonical(resource.hub, endpoint.toHub(deepCopy(served)) as never) as unknown as ApiObject;
+      return many([rowOf(strategy, hub, include === "Object" ? served : hub, include, choice.formVersion, now())], { resourceVersion: String(revision) });
+    },
   };
 }
 

@@ -146,7 +146,7 @@ export const event = strategy<Event>({
   errorGroup: "",
   createOnUpdate: true,
   metaChecks: { onCreate: 0, asChange: 0 },
-  bookmarks: false,
+  readThrough: true,
   withoutDependents: true,
   validate: (event_, about) => {
     const errors = commonErrors(event_, about);

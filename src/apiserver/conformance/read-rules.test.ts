@@ -1,0 +1,88 @@
+// Lists, watches and forms at their edges, as clients of this API family know them.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Json, at, coreEvent, each, serve } from "../server.fixture.ts";
+
+const { ask, must, place, watch } = await serve();
+const form = (as: string, version = "v1", media = "application/json"): string => `${media};as=${as};v=${version};g=meta.orch.io`;
+const names = (json: Json): unknown[] => each(json["items"], "metadata.name");
+
+async function maps(...labels: readonly string[]): Promise<string> {
+  const path = `/api/v1/namespaces/${await place()}/configmaps`;
+  for (const [index, x] of labels.entries()) await must(201, "POST", path, { body: { metadata: { name: "abcdef"[index], labels: { x } } } });
+  return path;
+}
+
+test("pages of events are cut even where any version will do", async () => {
+  const namespace = await place();
+  const path = `/api/v1/namespaces/${namespace}/events`;
+  for (const name of ["a", "b"]) await must(201, "POST", path, { body: coreEvent(name, namespace) });
+  const page = await must(200, "GET", `${path}?resourceVersion=0&limit=1`);
+  assert.deepEqual(names(page.json), ["a"]);
+  assert.ok(page.at("metadata.continue"));
+  assert.deepEqual(names((await must(200, "GET", `${await maps("1", "2")}?resourceVersion=0&limit=1`)).json), ["a", "b"]);
+});
+
+test("there are no pages of one name within a namespace", async () => {
+  const path = await maps("1", "2");
+  const one = await must(200, "GET", `${path}?limit=1&fieldSelector=metadata.name%3Da`);
+  assert.deepEqual([names(one.json), one.at("metadata.continue")], [["a"], undefined]);
+  const others = await must(200, "GET", `${path}?limit=1&fieldSelector=metadata.name!%3Db`);
+  assert.deepEqual([names(others.json), typeof others.at("metadata.continue")], [["a"], "string"]);
+});
+
+const named: [query: string, status: number][] = [
+  ["", 200],
+  ["&fieldSelector=metadata.name%3Da", 200],
+  ["&fieldSelector=metadata.name%3Db", 400],
+  ["&fieldSelector=metadata.name!%3Db", 400],
+  ["&fieldSelector=metadata.namespace%3Db", 400],
+];
+for (const [query, status] of named) {
+  test(`a watch of one name with "${query}" answers ${status}`, async () => {
+    const path = (await maps("1", "2")).replace("/v1/", "/v1/watch/");
+    const answer = await ask("GET", `${path}/a?timeoutSeconds=1${query}`);
+    assert.equal(answer.status, status, answer.text);
+  });
+}
+
+test("a watch of tables has titles on the first one only", async () => {
+  const path = await maps("1", "2");
+  const watching = watch(`${path}?watch=1`, { accept: form("Table") });
+  const [first, second] = await watching.next(2);
+  await must(201, "POST", path, { body: { metadata: { name: "c" } } });
+  const [third] = await watching.next();
+  watching.stop();
+  assert.equal((at(first, "object.columnDefinitions") as unknown[]).length, 3);
+  assert.deepEqual([at(second, "object.columnDefinitions"), at(third, "object.columnDefinitions")], [null, null]);
+  assert.deepEqual(at(third, "object.rows.0.cells.0"), "c");
+});
+
+test("the rows of a table are of the version of the table", async () => {
+  const table = await must(200, "GET", await maps("1"), { accept: form("Table", "v1beta1") });
+  assert.deepEqual([table.at("apiVersion"), table.at("rows.0.object.apiVersion")], ["meta.orch.io/v1beta1", "meta.orch.io/v1beta1"]);
+});
+
+const binary = "application/vnd.orch.protobuf";
+const accepts: [name: string, where: "list" | "object", accept: string, status: number, kind?: string][] = [
+  ["a table in the binary form, or JSON", "list", `${form("Table", "v1", binary)},application/json`, 200, "ConfigMapList"],
+  ["a table in the binary form", "list", form("Table", "v1", binary), 406],
+  ["the metadata of one object, or JSON", "list", `${form("PartialObjectMetadata")},application/json`, 406],
+  ["the metadata of a list, or JSON", "object", `${form("PartialObjectMetadataList")},application/json`, 406],
+  ["a form of a group that is not ours, or JSON", "list", "application/json;as=Table;v=v1;g=example.com,application/json", 200, "ConfigMapList"],
+  ["a form nobody knows, or JSON", "object", `${form("Poem")},application/json`, 200, "ConfigMap"],
+  ["tables of two versions, or JSON", "list", `${form("Table", "v9")},${form("Table", "v1beta1")},application/json`, 200, "Table"],
+];
+for (const [name, where, accept, status, kind] of accepts) {
+  test(`of ${where === "list" ? "a list" : "an object"} a client takes ${name}: ${kind ?? status}`, async () => {
+    const path = await maps("1");
+    const answer = await must(status, "GET", where === "list" ? path : `${path}/a`, { accept });
+    if (kind) assert.equal(answer.at("kind"), kind);
+    else assert.equal(answer.at("details"), undefined);
+  });
+}
+
+test("a watch in YAML is refused without details", async () => {
+  const answer = await must(406, "GET", `${await maps()}?watch=1`, { accept: "application/yaml" });
+  assert.doesNotMatch(answer.text, /details/);
+});
