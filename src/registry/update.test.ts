@@ -143,6 +143,15 @@ test("a status changes through its own door only, and nothing else through that"
   assert.deepEqual(replicas(await edit("d", both)), [9, 3]);
 });
 
+test("who writes a status hears nothing about the rest", async (t) => {
+  const { create, edit, warnings } = await shelf(t, { ...deployment, warnings: () => ["unwise"] });
+  await create(deploy);
+  await edit("d", (object) => Object.assign(object, { status: { replicas: 3 } }), { subresource: "status" });
+  assert.equal(warnings.length, 1);
+  await edit("d", (object) => void (object.metadata.labels = { x: "y" }));
+  assert.equal(warnings.length, 2);
+});
+
 test("a change that lost a race is made anew from what is there", async (t) => {
   let lost = 0;
   const at: Shelf = await shelf(t, configMap, {

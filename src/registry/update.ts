@@ -97,7 +97,8 @@ async function prepared(request: WriteRequest, name: string, sent: ApiObject, ol
   const errors: FieldError[] = [...validateMeta(meta, resource.namespaced, pathSegment), ...validateMetaUpdate(meta, old.metadata)];
   errors.push(...(part ? [...validateMetaUpdate(meta, old.metadata), ...(part.validate?.(object, old, about) ?? [])] : ownUpdateErrors(request, object, old)));
   if (errors.length > 0) throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, name, errors);
-  for (const text of strategy.warnings?.(object, old, about) ?? []) request.warn(text);
+  // Whoever writes a part is a program: it hears nothing about the rest.
+  if (!part) for (const text of strategy.warnings?.(object, old, about) ?? []) request.warn(text);
   await request.admission.validate(attempt(request, "UPDATE", name, object, old));
   return object;
 }

@@ -60,7 +60,7 @@ export const cronJob = strategy<CronJob>({
   validateUpdate: ({ spec }, { spec: old }, about) => specErrors(spec, old, about),
   warnings: (obj, old, about) => [
     ...(old ? [] : podNameWarnings(obj.metadata.name)),
-    ...podTemplateWarnings(template(obj), old && template(old), "spec.jobTemplate.spec.template", about),
+    ...podTemplateWarnings(template(obj), { metadata: obj.metadata, old }, "spec.jobTemplate.spec.template", about),
     ...(obj.spec.schedule.includes("TZ") ? ["CRON_TZ or TZ used in spec.spec.schedule is not officially supported"] : []),
   ],
   subresources: { status: statusPart() },

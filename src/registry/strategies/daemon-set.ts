@@ -68,7 +68,8 @@ export const daemonSet = strategy<DaemonSet>({
   validate: ({ spec }, about) => specErrors(spec, about),
   // Everything is said twice of a changed daemon set; clients know it no other way.
   validateUpdate: ({ spec }, { spec: old }, about) => [...specErrors(spec, about), ...specErrors(spec, about), ...unchanged(spec.selector, old.selector, "spec.selector")],
-  warnings: ({ spec }, old, about) => podTemplateWarnings(spec.template, old?.spec.template, "spec.template", about),
+  warnings: ({ metadata, spec }, old, about) =>
+    old && same(spec.template, old.spec.template) ? [] : podTemplateWarnings(spec.template, { metadata, old: undefined }, "spec.template", about),
   subresources: {
     status: statusPart(({ status }, { status: old }) => [
       ...counterErrors(status, [...counters, "observedGeneration", "collisionCount"]),

@@ -77,7 +77,7 @@ export const deployment = strategy<Deployment>({
   },
   validate: ({ spec }, about) => deploymentErrors(spec, about),
   validateUpdate: ({ spec }, { spec: old }, about) => [...deploymentErrors(spec, about), ...unchanged(spec.selector, old.selector, "spec.selector")],
-  warnings: (obj, old, about) => [...(old ? [] : podNameWarnings(obj.metadata.name)), ...podTemplateWarnings(obj.spec.template, old?.spec.template, template, about)],
+  warnings: (obj, old, about) => [...(old ? [] : podNameWarnings(obj.metadata.name)), ...podTemplateWarnings(obj.spec.template, { metadata: obj.metadata, old }, template, about)],
   subresources: {
     status: {
       ...statusPart<Deployment>(({ status }, { status: old }) => [
@@ -132,7 +132,7 @@ export const replicaSet = strategy<ReplicaSet>({
     ...replicaSetErrors(spec, about),
     ...unchanged(spec.selector, old.selector, "spec.selector"),
   ],
-  warnings: (obj, old, about) => [...(old ? [] : podNameWarnings(obj.metadata.name)), ...podTemplateWarnings(obj.spec.template, old?.spec.template, template, about)],
+  warnings: (obj, old, about) => [...(old ? [] : podNameWarnings(obj.metadata.name)), ...podTemplateWarnings(obj.spec.template, { metadata: obj.metadata, old }, template, about)],
   fields: ({ status }) => ({ "status.replicas": String(status.replicas) }),
   subresources: {
     status: statusPart(({ status }) => [

@@ -182,7 +182,7 @@ export const job = strategy<Job>({
   validate: errorsOf,
   // The spec is looked at twice; clients know it no other way.
   validateUpdate: (obj, old, about) => [...errorsOf(obj, about), ...specErrors(obj.spec, about), ...changeErrors(obj, old)],
-  warnings: ({ metadata, spec }, old, about) => [...(old ? [] : podNameWarnings(metadata.name)), ...podTemplateWarnings(spec.template, old?.spec.template, "spec.template", about)],
+  warnings: ({ metadata, spec }, old, about) => [...(old ? [] : podNameWarnings(metadata.name)), ...podTemplateWarnings(spec.template, { metadata, old }, "spec.template", about)],
   fields: ({ status }) => ({ "status.successful": String(status.succeeded ?? 0) }),
   subresources: { status: statusPart(({ status }) => [...counterErrors(status, ["active", "succeeded", "failed", "ready"]), ...uncountedErrors(status)]) },
   columns: [

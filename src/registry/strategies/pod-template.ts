@@ -1,5 +1,5 @@
 // Pods described inside other objects: their defaults, their rules, and how tables show them.
-import type { PodTemplateSpec } from "#api";
+import type { ObjectMeta, PodTemplateSpec } from "#api";
 import { type FieldError, forbiddenField } from "#base";
 import { validateAnnotations, validateLabels } from "../object-meta.ts";
 import type { Circumstances, Column } from "../strategy.ts";
@@ -10,7 +10,6 @@ import { annotationErrors, seccompMatchErrors } from "./pod-validation/annotatio
 import { podSpecErrors } from "./pod-validation/pod-spec.ts";
 import { podRules } from "./pod-validation/rules.ts";
 import { podWarnings } from "./pod-warnings.ts";
-import { same } from "./rules/unchanged.ts";
 
 /** Fills in what depends on other fields. */
 export function podTemplateDefaults({ metadata, spec }: PodTemplateSpec): void {
@@ -33,9 +32,14 @@ export function validatePodTemplate(template: PodTemplateSpec, path: string, abo
   return errors;
 }
 
-/** What clients should hear about a template that is allowed, but unwise. Said for new templates and changed ones. */
-export function podTemplateWarnings(template: PodTemplateSpec, old: PodTemplateSpec | undefined, path: string, { dialect }: Circumstances): string[] {
-  return old && same(template, old) ? [] : podWarnings(template.metadata, template.spec, dialect, path);
+/** What clients should hear about a template that is allowed, but unwise. Said of new objects and of changed ones. */
+export function podTemplateWarnings(template: PodTemplateSpec, { metadata, old }: Changed, path: string, { dialect }: Circumstances): string[] {
+  return old && old.metadata.generation === metadata.generation ? [] : podWarnings(template.metadata, template.spec, dialect, path);
+}
+
+interface Changed {
+  readonly metadata: ObjectMeta;
+  readonly old: { readonly metadata: ObjectMeta } | undefined;
 }
 
 interface Templated {

@@ -1,5 +1,5 @@
 // What people should hear about a pod that is allowed, but unwise.
-import type { NodeSelectorTerm, ObjectMeta, PodSpec } from "#api";
+import type { NodeSelectorTerm, ObjectMeta, PersistentVolumeClaimSpec, PodSpec } from "#api";
 import { parseQuantity } from "#base";
 import { type Dialect, labelName } from "#dialect";
 import { everyContainer } from "./pod-validation/every-container.ts";
@@ -24,8 +24,8 @@ export function podWarnings({ annotations = {} }: ObjectMeta, spec: PodSpec, dia
   for (const [key, text] of oldAnnotations(dialect)) if (annotations[key] !== undefined) found.push(`${at}metadata.annotations[${key}]: ${text}`);
   for (const [position, volume] of (spec.volumes ?? []).entries()) {
     for (const [key, field, text] of oldVolumes) if (volume[key]) found.push(`${at}spec.volumes[${position}].${field}: ${text}`);
-    const storage = volume.ephemeral?.volumeClaimTemplate?.spec.resources.requests?.["storage"];
-    if (isFraction(storage)) found.push(`${at}spec.volumes[${position}].ephemeral.volumeClaimTemplate.spec.resources.requests[storage]: ${fractionText(storage!)}`);
+    const made = volume.ephemeral?.volumeClaimTemplate?.spec;
+    if (made) found.push(...claimWarnings(made, `${at}spec.volumes[${position}].ephemeral.volumeClaimTemplate.spec`));
   }
   found.push(
     ...repeats(
@@ -94,17 +94,26 @@ function* placeWarnings({ nodeSelector, affinity, topologySpreadConstraints }: P
     ]),
     ...(wishes ?? []).map(({ preference }, position): [NodeSelectorTerm, string] => [preference, `${at}.preferredDuringSchedulingIgnoredDuringExecution[${position}].preference`]),
   ];
-  for (const [term, place] of terms) {
-    for (const [position, { key }] of (term.matchExpressions ?? []).entries()) {
-      const text = oldNodeLabel(key, dialect);
-      if (text) yield `${place}.matchExpressions[${position}].key: ${key} is ${text}`;
-    }
-  }
+  for (const [term, place] of terms) yield* termWarnings(term, dialect, place);
   for (const [position, { topologyKey }] of (topologySpreadConstraints ?? []).entries()) {
     const text = oldNodeLabel(topologyKey, dialect);
     if (text) yield `${path}.topologySpreadConstraints[${position}].topologyKey: ${topologyKey} is ${text}`;
   }
 }
+
+export function termWarnings({ matchExpressions }: Pick<NodeSelectorTerm, "matchExpressions">, dialect: Dialect, path: string): string[] {
+  return (matchExpressions ?? []).flatMap(({ key }, position) => {
+    const text = oldNodeLabel(key, dialect);
+    return text ? [`${path}.matchExpressions[${position}].key: ${key} is ${text}`] : [];
+  });
+}
+
+/** Claims, too, ask for whole bytes. */
+export const claimWarnings = ({ resources }: PersistentVolumeClaimSpec, path: string): string[] =>
+  (["requests", "limits"] as const).flatMap((key) => {
+    const size = resources[key]?.["storage"];
+    return isFraction(size) ? [`${path}.resources.${key}[storage]: ${fractionText(size!)}`] : [];
+  });
 
 const isFraction = (text: string | undefined): boolean => text !== undefined && !isWhole(parseQuantity(text));
 const fractionText = (text: string): string => `fractional byte value "${text}" is invalid, must be an integer`;

@@ -53,7 +53,8 @@ export const replicationController = strategy<ReplicationController>({
   validateUpdate: ({ spec }, _old, about) => [...specErrors(spec, about), ...specErrors(spec, about)],
   warnings: ({ metadata, spec }, old, about) => [
     ...(old ? [] : podNameWarnings(metadata.name)),
-    ...(spec.template ? podTemplateWarnings(spec.template, old?.spec.template, path, about) : []),
+    // Of a change, clients hear what is unwise about the template before it.
+    ...(spec.template ? podTemplateWarnings(old?.spec.template ?? spec.template, { metadata, old }, path, about) : []),
   ],
   fields: ({ status }) => ({ "status.replicas": String(status.replicas) }),
   subresources: {
@@ -82,7 +83,7 @@ export const podTemplate = strategy<PodTemplate>({
   returnsDeleted: true,
   defaults: ({ template }) => podTemplateDefaults(template),
   validate: ({ template }, about) => validatePodTemplate(template, "template", about),
-  warnings: ({ template }, old, about) => podTemplateWarnings(template, old?.template, "template", about),
+  warnings: ({ metadata, template }, old, about) => podTemplateWarnings(template, { metadata, old }, "template", about),
   columns: [
     nameColumn,
     { name: "Containers", type: "string", doc: "Names of the containers.", cell: ({ template }: PodTemplate) => containersText(template) },

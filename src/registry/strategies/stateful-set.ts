@@ -7,6 +7,7 @@ import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { statusPart } from "./parts.ts";
 import { podColumns, podTemplateDefaults, podTemplateWarnings } from "./pod-template.ts";
+import { claimWarnings } from "./pod-warnings.ts";
 import { scaleView } from "./rules/scale.ts";
 import { atMostWhole, countOrPercent, notNegative, percentOf } from "./rules/numbers.ts";
 import { supported } from "./rules/one-of.ts";
@@ -111,7 +112,10 @@ export const statefulSet = strategy<StatefulSet>({
   prepareForUpdate: dropUnavailable,
   validate: ({ spec }) => specErrors(spec),
   validateUpdate: ({ spec }, { spec: old }) => [...specErrors(spec), ...fixedErrors(spec, old)],
-  warnings: ({ spec }, old, about) => podTemplateWarnings(spec.template, old?.spec.template, "spec.template", about),
+  warnings: ({ metadata, spec }, old, about) => [
+    ...podTemplateWarnings(spec.template, { metadata, old }, "spec.template", about),
+    ...(spec.volumeClaimTemplates ?? []).flatMap((claim, position) => claimWarnings(claim.spec, `spec.volumeClaimTemplates[${position}]${old ? ".Spec" : ""}`)),
+  ],
   subresources: {
     status: statusPart(({ status }, { status: old }) => {
       const parts = ["readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"];

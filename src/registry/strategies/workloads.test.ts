@@ -6,7 +6,7 @@ import { deployment, replicaSet } from "./deployment.ts";
 import { podDisruptionBudget } from "./disruption-budget.ts";
 import { podTemplate, replicationController } from "./replication-controller.ts";
 import { statefulSet } from "./stateful-set.ts";
-import { cellsOf, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
+import { cellsOf, circumstancesOf, defaulted, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
 
 const pod = { containers: [{ name: "c", image: "i:1" }] };
 const template = { metadata: { labels: { a: "b" } }, spec: pod };
@@ -195,6 +195,33 @@ test("the picture in a revision never changes", () => {
 test("long names are warned of", () => {
   assert.equal(tryCreate(deployment, { metadata: { name: "a.b" }, spec }).warnings.length, 1);
   assert.deepEqual(tryCreate(deployment, { metadata, spec }).warnings, []);
+});
+
+const unwise = { ...template, spec: { ...pod, nodeSelector: { "beta.orch.io/os": "x" } } };
+const about = circumstancesOf(deployment);
+const heard: [name: string, strategy: typeof deployment, generations: [number, number], templates: [object, object], expected: number][] = [
+  ["a deployment that changes is looked at again", deployment, [1, 2], [unwise, unwise], 1],
+  ["one that gets a label is not", deployment, [1, 1], [unwise, unwise], 0],
+  ["a daemon set is, when its template changes", daemonSet, [1, 2], [unwise, unwise], 0],
+  ["and only then", daemonSet, [1, 2], [template, unwise], 1],
+  ["a replication controller speaks of what was before", replicationController, [1, 2], [template, unwise], 0],
+  ["even when that is mended", replicationController, [1, 2], [unwise, template], 1],
+];
+for (const [name, strategy, [before, after], [old, now], expected] of heard) {
+  test(name, () => {
+    const made = (generation: number, of: object) =>
+      defaulted(strategy, { metadata: { ...metadata, generation }, spec: { selector: strategy === replicationController ? { a: "b" } : selector, template: of } });
+    assert.equal(strategy.warnings!(made(after, now), made(before, old), about).length, expected);
+  });
+}
+
+test("claims of a stateful set ask for whole bytes", () => {
+  const volumeClaimTemplates = [{ metadata: { name: "v" }, spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1500m" } } } }];
+  const { warnings } = tryCreate(statefulSet, { metadata, spec: { ...spec, serviceName: "s", volumeClaimTemplates } });
+  assert.deepEqual(
+    warnings.map((text) => text.split(": ")[0]),
+    ["spec.volumeClaimTemplates[0].resources.requests[storage]"],
+  );
 });
 
 test("tables show how far workloads have come", () => {

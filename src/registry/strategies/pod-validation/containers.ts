@@ -71,7 +71,9 @@ export function ephemeralContainersErrors(ephemeral: readonly EphemeralContainer
     names.add(name);
     if (targetContainerName && !targets.has(targetContainerName))
       errors.push({ type: "FieldValueNotFound", field: `${at}.targetContainerName`, value: targetContainerName, detail: "" });
-    errors.push(...notForEphemeral.filter((key) => (key === "resources" ? isSet(container[key]) : container[key] !== undefined)).map((key) => forbiddenField(`${at}.${key}`, cannot)));
+    errors.push(
+      ...notForEphemeral.filter((key) => (key === "resources" ? isSet(container[key]) : container[key] !== undefined)).map((key) => forbiddenField(`${at}.${key}`, cannot)),
+    );
     volumeMounts?.forEach(({ subPath, subPathExpr }, index) => {
       if (subPath) errors.push(forbiddenField(`${at}.volumeMounts[${index}].subPath`, cannot));
       if (subPathExpr) errors.push(forbiddenField(`${at}.volumeMounts[${index}].subPathExpr`, cannot));
