@@ -152,6 +152,13 @@ for (const [name, strategy, sent, causes] of refused) test(name, () => assert.de
 const changed: [name: string, strategy: Strategy, before: object, after: object, causes: string[]][] = [
   ["a priority stays", priorityClass, { value: 1, preemptionPolicy: "Never" }, { value: 2 }, ["Forbidden value", "Invalid preemptionPolicy"]],
   ["a handler stays", runtimeClass, { handler: "h" }, { handler: "z" }, ["Invalid handler"]],
+  [
+    "what a runtime costs is looked at again",
+    runtimeClass,
+    { handler: "h" },
+    { handler: "h", scheduling: { tolerations: [{ key: "a", operator: "Odd" }] } },
+    ["NotSupported scheduling.tolerations[0].operator"],
+  ],
   ["scopes of a quota stay", resourceQuota, { spec: { scopes: ["Terminating"] } }, { spec: { scopes: ["NotTerminating"] } }, ["Invalid spec.scopes"]],
   ["webhooks made before a rule may break it", validatingWebhookConfiguration, { webhooks: [hook, hook] }, { webhooks: [hook, hook] }, []],
 ];

@@ -5,6 +5,7 @@ import { dns1123SubdomainProblems } from "#schema";
 import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { joined, orNone } from "./cells/text.ts";
+import { oldNodeLabel, termWarnings } from "./pod-warnings.ts";
 import { formatErrors, qualifiedNameErrors } from "./rules/format.ts";
 import { labelSelectorErrors } from "./rules/label-selector.ts";
 import { notNegative } from "./rules/numbers.ts";
@@ -135,6 +136,13 @@ export const csiStorageCapacity = strategy<CSIStorageCapacity>({
     ...capacityErrors(obj),
     ...unchanged(obj.nodeTopology, old.nodeTopology, "nodeTopology"),
     ...unchanged(obj.storageClassName, old.storageClassName, "storageClassName"),
+  ],
+  warnings: ({ nodeTopology }, _old, { dialect }) => [
+    ...termWarnings({ matchExpressions: nodeTopology?.matchExpressions }, dialect, "nodeTopology"),
+    ...Object.keys(nodeTopology?.matchLabels ?? {}).flatMap((key) => {
+      const text = oldNodeLabel(key, dialect);
+      return text ? [`nodeTopology.matchLabels.${key}: ${text}`] : [];
+    }),
   ],
   columns: [
     nameColumn,

@@ -92,6 +92,7 @@ export const endpointSlice = strategy<EndpointSlice>({
   },
   validate: errorsOf,
   validateUpdate: (obj, old) => [...errorsOf(obj), ...unchanged(obj.addressType, old.addressType, "addressType")],
+  warnings: ({ addressType }, old) => (!old && addressType === "FQDN" ? ["spec.addressType: FQDN endpoints are deprecated"] : []),
   columns: [
     nameColumn,
     { name: "AddressType", type: "string", doc: "Which kind of addresses it holds.", cell: ({ addressType }: EndpointSlice) => addressType },

@@ -1,21 +1,55 @@
 // Persistent volumes: where they are never changes once they exist.
 import { PersistentVolume, type PersistentVolumeSpec } from "#api";
-import { type FieldError, forbiddenField } from "#base";
+import { type FieldError, forbiddenField, invalidValue, own } from "#base";
+import type { Dialect } from "#dialect";
 import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { accessModesText, classText, phaseText } from "./cells/volume.ts";
 import { statusPart } from "./parts.ts";
+import { termWarnings } from "./pod-warnings.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
 import { sourceKeys, volumeSpecErrors } from "./volume-rules.ts";
 
-function changeErrors(spec: PersistentVolumeSpec, old: PersistentVolumeSpec): FieldError[] {
+/** Volumes of these kinds may say by annotation how they are mounted. */
+const mountable = ["gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "nfs", "rbd", "quobyte", "iscsi", "cinder", "cephfs", "azureFile", "vsphereVolume", "azureDisk", "photonPersistentDisk"] as const; // prettier-ignore
+
+function mountErrors({ metadata, spec }: PersistentVolume, { names }: Dialect): FieldError[] {
+  const key = names.annotations.mountOptions;
+  if (metadata.annotations?.[key] === undefined || mountable.some((source) => spec[source])) return [];
+  return [forbiddenField(`metadata.annotations.${key}`, "may not specify mount options for this volume type")];
+}
+
+/** Where a volume can be reached may be said with newer names of the same labels. */
+function sameAffinity(now: PersistentVolumeSpec["nodeAffinity"], old: PersistentVolumeSpec["nodeAffinity"], { names: { labels } }: Dialect): boolean {
+  const newer: Readonly<Record<string, string>> = {
+    [labels.betaZone]: labels.zone,
+    [labels.betaRegion]: labels.region,
+    [labels.betaOs]: labels.os,
+    [labels.betaArch]: labels.arch,
+    [labels.betaInstanceType]: labels.instanceType,
+  };
+  const renamed = structuredClone(old);
+  renamed?.required?.nodeSelectorTerms?.forEach((term, position) => {
+    for (const part of ["matchExpressions", "matchFields"] as const) {
+      term[part]?.forEach((before, index) => {
+        const key = now?.required?.nodeSelectorTerms?.[position]?.[part]?.[index]?.key;
+        if (key !== undefined && own(newer, before.key) === key) before.key = key;
+      });
+    }
+  });
+  return same(now, renamed);
+}
+
+function changeErrors(spec: PersistentVolumeSpec, old: PersistentVolumeSpec, dialect: Dialect): FieldError[] {
   const source = (of: PersistentVolumeSpec): Record<string, unknown> => Object.fromEntries(sourceKeys.filter((key) => of[key] !== undefined).map((key) => [key, of[key]]));
   const [now, before] = [source(spec), source(old)];
   // A secret for growing the volume may be added later.
   if (spec.csi && old.csi && !old.csi.controllerExpandSecretRef) now["csi"] = Object.fromEntries(Object.entries(spec.csi).filter(([key]) => key !== "controllerExpandSecretRef"));
   const errors = same(now, before) ? [] : [forbiddenField("spec.persistentvolumesource", "the volume's source is immutable after creation")];
   errors.push(...unchanged(spec.volumeMode, old.volumeMode, "volumeMode"));
-  return old.nodeAffinity ? [...errors, ...unchanged(spec.nodeAffinity, old.nodeAffinity, "nodeAffinity")] : errors;
+  if (old.nodeAffinity && !sameAffinity(spec.nodeAffinity, old.nodeAffinity, dialect))
+    errors.push(invalidValue("nodeAffinity", spec.nodeAffinity ?? null, "field is immutable, except for updating from beta label to GA"));
+  return errors;
 }
 
 export const persistentVolume = strategy<PersistentVolume>({
@@ -34,8 +68,14 @@ export const persistentVolume = strategy<PersistentVolume>({
   prepareForCreate: (obj) => {
     obj.status = { phase: "Pending" };
   },
-  validate: ({ spec }, { dialect }) => volumeSpecErrors(spec, "spec", dialect),
-  validateUpdate: ({ spec }, { spec: old }, { dialect }) => [...volumeSpecErrors(spec, "spec", dialect), ...changeErrors(spec, old)],
+  validate: (obj, { dialect }) => [...volumeSpecErrors(obj.spec, "spec", dialect, { name: obj.metadata.name }), ...mountErrors(obj, dialect)],
+  // Everything is said twice of a changed volume; clients know it no other way.
+  validateUpdate: (obj, { spec: old }, { dialect }) => {
+    const errors = volumeSpecErrors(obj.spec, "spec", dialect, { name: obj.metadata.name });
+    return [...errors, ...mountErrors(obj, dialect), ...errors, ...changeErrors(obj.spec, old, dialect)];
+  },
+  warnings: ({ spec }, _old, { dialect }) =>
+    (spec.nodeAffinity?.required?.nodeSelectorTerms ?? []).flatMap((term, position) => termWarnings(term, dialect, `spec.nodeAffinity.required.nodeSelectorTerms[${position}]`)),
   fields: ({ metadata }) => ({ name: metadata.name ?? "" }),
   subresources: { status: statusPart() },
   columns: [

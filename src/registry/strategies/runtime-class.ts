@@ -6,6 +6,7 @@ import { dns1123LabelProblems } from "#schema";
 import { validateLabels } from "../object-meta.ts";
 import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { oldNodeLabel } from "./pod-warnings.ts";
 import { formatErrors } from "./rules/format.ts";
 import { amountErrors, containerResourceErrors } from "./rules/resource-name.ts";
 import { tolerationErrors } from "./pod-validation/tolerations.ts";
@@ -35,6 +36,11 @@ export const runtimeClass = strategy<RuntimeClass>({
   createOnUpdate: true,
   conditionalUpdate: true,
   validate: (obj, { dialect }) => errorsOf(obj, dialect),
-  validateUpdate: (obj, old) => unchanged(obj.handler, old.handler, "handler"),
+  validateUpdate: (obj, old, { dialect }) => [...errorsOf(obj, dialect), ...unchanged(obj.handler, old.handler, "handler")],
+  warnings: ({ scheduling }, _old, { dialect }) =>
+    Object.keys(scheduling?.nodeSelector ?? {}).flatMap((key) => {
+      const text = oldNodeLabel(key, dialect);
+      return text ? [`scheduling.nodeSelector: ${text}`] : [];
+    }),
   columns: [nameColumn, { name: "Handler", type: "string", doc: "What the runtime calls it.", cell: ({ handler }: RuntimeClass) => handler }, ageColumn],
 });

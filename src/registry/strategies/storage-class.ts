@@ -4,6 +4,7 @@ import { type FieldError, duplicate, forbiddenField, invalidValue, required, too
 import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { isDefaultClass } from "./cells/volume.ts";
+import { oldNodeLabel } from "./pod-warnings.ts";
 import { qualifiedNameErrors } from "./rules/format.ts";
 import { supported } from "./rules/one-of.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
@@ -62,6 +63,13 @@ export const storageClass = strategy<StorageClass>({
   returnsDeleted: true,
   validate: errorsOf,
   validateUpdate: (obj, old) => [...errorsOf(obj), ...changeErrors(obj, old)],
+  warnings: ({ allowedTopologies }, _old, { dialect }) =>
+    (allowedTopologies ?? []).flatMap(({ matchLabelExpressions }, position) =>
+      (matchLabelExpressions ?? []).flatMap(({ key }, index) => {
+        const text = oldNodeLabel(key, dialect);
+        return text ? [`allowedTopologies[${position}].matchLabelExpressions[${index}].key: ${text}`] : [];
+      }),
+    ),
   columns: [
     { ...nameColumn, cell: ({ metadata }: StorageClass) => `${metadata.name ?? ""}${isDefaultClass(metadata) ? " (default)" : ""}` },
     { name: "Provisioner", type: "string", doc: "Who makes the volumes.", cell: ({ provisioner }: StorageClass) => provisioner },

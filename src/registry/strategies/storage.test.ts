@@ -14,6 +14,8 @@ const volume = { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], h
 const { hostPath: _hostPath, ...nowhere } = volume;
 const csi = { driver: "d.example.com", volumeHandle: "h" };
 const provisioner = "example.com/p";
+const on = (key: string): object => ({ required: { nodeSelectorTerms: [{ matchExpressions: [{ key, operator: "In", values: ["a"] }] }] } });
+const populator = { apiGroup: "example.com", kind: "Filler", name: "f" };
 
 const refused: [name: string, strategy: Strategy, sent: object, causes: string[]][] = [
   ["a claim asks for a way and a size", persistentVolumeClaim, { spec: { resources: {} } }, ["Required spec.accessModes", "Required spec.resources[storage]"]],
@@ -39,6 +41,48 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     persistentVolume,
     { spec: { ...nowhere, csi: { driver: "", volumeHandle: "" } } },
     ["Invalid spec.csi.driver", "Required spec.csi.driver", "Required spec.csi.volumeHandle"],
+  ],
+  [
+    "secrets of a driver's volume are named in full",
+    persistentVolume,
+    { spec: { ...nowhere, csi: { ...csi, nodePublishSecretRef: { name: "A", namespace: "" }, nodeExpandSecretRef: { name: "", namespace: "a.b" } } } },
+    [
+      "Invalid spec.csi.nodeExpandSecretRef.namespace",
+      "Invalid spec.csi.nodePublishSecretRef.name",
+      "Required spec.csi.nodeExpandSecretRef.name",
+      "Required spec.csi.nodePublishSecretRef.namespace",
+    ],
+  ],
+  [
+    "secrets of other volumes, too",
+    persistentVolume,
+    { spec: { ...nowhere, cinder: { volumeID: "v", secretRef: {} } } },
+    ["Required spec.cinder.secretRef.name", "Required spec.cinder.secretRef.namespace"],
+  ],
+  [
+    "a volume of a file server in some namespace",
+    persistentVolume,
+    { spec: { ...nowhere, glusterfs: { endpoints: "e", path: "p", endpointsNamespace: "" } } },
+    ["Invalid spec.glusterfs.endpointsNamespace"],
+  ],
+  ["a flexible volume beside another", persistentVolume, { spec: { ...volume, flexVolume: {} } }, ["Required spec.flexVolume.driver"]],
+  [
+    "a local volume says its node in vain",
+    persistentVolume,
+    { spec: { ...nowhere, local: { path: "/d" }, nodeAffinity: { required: { nodeSelectorTerms: [] } } } },
+    ["Required spec.nodeAffinity.required.nodeSelectorTerms"],
+  ],
+  [
+    "not every volume is mounted with options",
+    persistentVolume,
+    { metadata: { ...metadata, annotations: { "volume.beta.orch.io/mount-options": "ro" } }, spec: volume },
+    ["Forbidden metadata.annotations.volume.beta.orch.io/mount-options"],
+  ],
+  [
+    "file servers are",
+    persistentVolume,
+    { metadata: { ...metadata, annotations: { "volume.beta.orch.io/mount-options": "ro" } }, spec: { ...nowhere, nfs: { server: "s", path: "/x" } } },
+    [],
   ],
   [
     "a class's words are known",
@@ -121,6 +165,42 @@ const changed: [name: string, strategy: Strategy, before: object, after: object,
     [],
   ],
   [
+    "faults of a changed claim are said twice",
+    persistentVolumeClaim,
+    { spec: claim },
+    { spec: { ...claim, accessModes: [] } },
+    ["Forbidden spec", "Required spec.accessModes", "Required spec.accessModes"],
+  ],
+  ["faults of a changed volume, too", persistentVolume, { spec: volume }, { spec: { ...volume, accessModes: [] } }, ["Required spec.accessModes", "Required spec.accessModes"]],
+  [
+    "a class does not move from one annotation to another",
+    persistentVolumeClaim,
+    { metadata: { ...metadata, annotations: { "volume.beta.orch.io/storage-class": "a" } }, spec: claim },
+    { metadata: { ...metadata, annotations: { "volume.beta.orch.io/storage-class": "b" } }, spec: claim },
+    ["Invalid metadata.annotations.volume.beta.orch.io/storage-class"],
+  ],
+  [
+    "labels of nodes may get their newer names",
+    persistentVolume,
+    { spec: { ...volume, nodeAffinity: on("beta.orch.io/os") } },
+    { spec: { ...volume, nodeAffinity: on("orch.io/os") } },
+    [],
+  ],
+  [
+    "but not others",
+    persistentVolume,
+    { spec: { ...volume, nodeAffinity: on("beta.orch.io/os") } },
+    { spec: { ...volume, nodeAffinity: on("orch.io/arch") } },
+    ["Invalid nodeAffinity"],
+  ],
+  [
+    "what fills a claim stays, even where a claim alone may not say it",
+    persistentVolumeClaim,
+    { spec: { ...claim, dataSourceRef: populator } },
+    { spec: { ...claim, dataSource: populator, dataSourceRef: populator } },
+    [],
+  ],
+  [
     "a class does not change",
     storageClass,
     { provisioner },
@@ -149,6 +229,33 @@ test("what a claim is filled from is said in both fields", () => {
   const { object } = tryCreate(persistentVolumeClaim, { metadata, spec: { ...claim, dataSource: { kind: "PersistentVolumeClaim", name: "other" } } });
   assert.deepEqual((object["spec"] as { dataSourceRef: object }).dataSourceRef, { apiGroup: null, kind: "PersistentVolumeClaim", name: "other" });
 });
+
+const filled: [name: string, sent: object, source: object | undefined, reference: object | undefined][] = [
+  ["only claims and snapshots may be said in the older field", { dataSource: populator }, undefined, undefined],
+  ["others in the newer one", { dataSourceRef: populator }, populator, populator],
+  ["data of other namespaces is not to be had", { dataSourceRef: { ...populator, namespace: "n" } }, undefined, undefined],
+];
+for (const [name, sent, source, reference] of filled) {
+  test(name, () => {
+    const { dataSource, dataSourceRef } = tryCreate(persistentVolumeClaim, { metadata, spec: { ...claim, ...sent } }).object["spec"] as Record<string, unknown>;
+    assert.deepEqual([dataSource, dataSourceRef], [source, reference]);
+  });
+}
+
+test("nothing is kept about growth that failed", () => {
+  const status = { phase: "Bound", allocatedResources: { storage: "1Gi" }, resizeStatus: "NodeExpansionPending" };
+  assert.deepEqual(tryPart(persistentVolumeClaim, "status", { metadata, spec: claim }, { status }).object["status"], { phase: "Bound" });
+});
+
+const warned: [name: string, strategy: Strategy, sent: object, expected: string][] = [
+  ["a claim of parts of bytes", persistentVolumeClaim, { spec: { ...claim, resources: { requests: { storage: "1500m" } } } }, "spec.resources.requests[storage]"],
+  ["a volume on nodes with old labels", persistentVolume, { spec: { ...volume, nodeAffinity: on("beta.orch.io/os") } }, "spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].key"],
+  ["a class for nodes with old labels", storageClass, { provisioner, allowedTopologies: [{ matchLabelExpressions: [{ key: "beta.orch.io/os", values: ["a"] }] }] }, "allowedTopologies[0].matchLabelExpressions[0].key"],
+  ["room on nodes with old labels", csiStorageCapacity, { storageClassName: "c", nodeTopology: { matchLabels: { "beta.orch.io/os": "a" } } }, "nodeTopology.matchLabels.beta.orch.io/os"],
+]; // prettier-ignore
+for (const [name, strategy, sent, expected] of warned) {
+  test(`people hear of ${name}`, () => assert.deepEqual(tryCreate(strategy, { metadata, ...sent }).warnings.map((text) => text.split(": ")[0]), [expected])); // prettier-ignore
+}
 
 test("the status of an attachment leaves its metadata alone", () => {
   const before = { metadata, spec: { attacher: "d.example.com", nodeName: "n", source: { persistentVolumeName: "v" } } };

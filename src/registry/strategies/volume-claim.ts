@@ -1,5 +1,5 @@
 // Claims: wishes for storage. Once made they only grow, and only while they are bound.
-import { PersistentVolumeClaim } from "#api";
+import { PersistentVolumeClaim, type PersistentVolumeClaimSpec, type TypedLocalObjectReference } from "#api";
 import { type FieldError, compareQuantity, forbiddenField, invalidValue, parseQuantity, required } from "#base";
 import type { Dialect } from "#dialect";
 import { strategy } from "../strategy.ts";
@@ -7,17 +7,25 @@ import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { accessModesText, classText, phaseText } from "./cells/volume.ts";
 import { statusPart } from "./parts.ts";
 import { claimSpecErrors } from "./pod-validation/claim-template.ts";
+import { claimWarnings } from "./pod-warnings.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
 
+/** Data in other namespaces is not offered: who names one names nothing. */
+function dropForeign(spec: PersistentVolumeClaimSpec, { wire }: Dialect, old?: PersistentVolumeClaimSpec): void {
+  if (spec.dataSourceRef?.namespace && !old?.dataSourceRef) delete spec.dataSourceRef;
+  delete spec.resources.claims;
+  if (old?.dataSource || old?.dataSourceRef || spec.dataSourceRef || !spec.dataSource) return;
+  const { kind, apiGroup } = spec.dataSource;
+  const known = (kind === "PersistentVolumeClaim" && !apiGroup) || (kind === "VolumeSnapshot" && apiGroup === `snapshot.storage.${wire.groupSuffix}`);
+  if (!known) delete spec.dataSource;
+}
+
 /** What a claim is filled from is said in two fields, of which clients may send either. */
-function alignSources({ spec }: PersistentVolumeClaim, { wire }: Dialect): void {
+function alignSources(spec: PersistentVolumeClaimSpec): void {
   const { dataSource: source, dataSourceRef: reference } = spec;
-  const known =
-    source && ((source.kind === "PersistentVolumeClaim" && !source.apiGroup) || (source.kind === "VolumeSnapshot" && source.apiGroup === `snapshot.storage.${wire.groupSuffix}`));
-  if (source && !known) delete spec.dataSource;
-  if (reference?.namespace !== undefined) delete reference.namespace;
-  if (spec.dataSource && !reference) spec.dataSourceRef = { ...spec.dataSource };
-  else if (reference && !source) spec.dataSource = { ...reference };
+  const { namespace, ...local } = reference ?? {};
+  if (source && !reference) spec.dataSourceRef = { ...source };
+  else if (reference && !source && !namespace) spec.dataSource = local as TypedLocalObjectReference;
 }
 
 function changeErrors(claim: PersistentVolumeClaim, old: PersistentVolumeClaim, { names }: Dialect): FieldError[] {
@@ -30,7 +38,7 @@ function changeErrors(claim: PersistentVolumeClaim, old: PersistentVolumeClaim, 
   const moved = saidBefore !== undefined && before.storageClassName === undefined && now.storageClassName === saidBefore && (said === undefined || said === saidBefore);
   if (moved) delete now.storageClassName;
   else {
-    if ((said ?? "") !== (saidBefore ?? "")) errors.push(invalidValue(`metadata.annotations[${key}]`, said ?? "", "field is immutable"));
+    if ((said ?? "") !== (saidBefore ?? "")) errors.push(invalidValue(`metadata.annotations.${key}`, said ?? "", "field is immutable"));
     const filledIn = now.storageClassName !== undefined && before.storageClassName === undefined && (saidBefore === undefined || now.storageClassName === saidBefore);
     if (filledIn) delete now.storageClassName;
   }
@@ -41,6 +49,12 @@ function changeErrors(claim: PersistentVolumeClaim, old: PersistentVolumeClaim, 
   if (shrinks) errors.push(forbiddenField("spec.resources.requests.storage", "field can not be less than previous value"));
   return [...errors, ...unchanged(claim.spec.volumeMode, old.spec.volumeMode, "volumeMode")];
 }
+
+/** Growing less than was asked for is not offered yet: nothing is kept about it. */
+function withoutRecovery({ allocatedResources, resizeStatus, ...status }: Status, old: Status): Status {
+  return { ...status, ...(old.allocatedResources && { allocatedResources }), ...(old.resizeStatus !== undefined && { resizeStatus }) };
+}
+type Status = PersistentVolumeClaim["status"];
 
 export const persistentVolumeClaim = strategy<PersistentVolumeClaim>({
   resource: "persistentvolumeclaims",
@@ -53,20 +67,32 @@ export const persistentVolumeClaim = strategy<PersistentVolumeClaim>({
   returnsDeleted: true,
   prepareForCreate: (obj, { dialect }) => {
     obj.status = { phase: "Pending" };
-    alignSources(obj, dialect);
+    dropForeign(obj.spec, dialect);
+    alignSources(obj.spec);
   },
-  prepareForUpdate: (obj, _old, { dialect }) => alignSources(obj, dialect),
+  prepareForUpdate: ({ spec }, old, { dialect }) => {
+    dropForeign(spec, dialect, old.spec);
+    alignSources(spec);
+  },
   validate: ({ spec }, { dialect }) => claimSpecErrors(spec, dialect, "spec"),
-  validateUpdate: (obj, old, { dialect }) => [...claimSpecErrors(obj.spec, dialect, "spec"), ...changeErrors(obj, old, dialect)],
+  // Everything is said twice of a changed claim; clients know it no other way.
+  validateUpdate: (obj, old, { dialect }) => {
+    const errors = claimSpecErrors(obj.spec, dialect, "spec");
+    return [...errors, ...errors, ...changeErrors(obj, old, dialect)];
+  },
+  warnings: ({ spec }) => claimWarnings(spec, "spec"),
   fields: ({ metadata }) => ({ name: metadata.name ?? "" }),
   subresources: {
-    status: statusPart(({ spec, status }) => {
-      const errors = spec.accessModes?.length ? [] : [required("Spec.accessModes")];
-      for (const [name, size] of Object.entries(status.capacity ?? {})) {
-        if (parseQuantity(size).value < 0n) errors.push(invalidValue(`status.capacity[${name}]`, size, "must be a valid resource quantity"));
-      }
-      return errors;
-    }),
+    status: {
+      ...statusPart<PersistentVolumeClaim>(({ spec, status }) => {
+        const errors = spec.accessModes?.length ? [] : [required("Spec.accessModes")];
+        for (const [name, size] of Object.entries(status.capacity ?? {})) {
+          if (parseQuantity(size).value < 0n) errors.push(invalidValue(`status.capacity[${name}]`, size, "must be a valid resource quantity"));
+        }
+        return errors;
+      }),
+      merge: (sent, old) => ({ ...old, metadata: sent.metadata, status: withoutRecovery(sent.status, old.status) }),
+    },
   },
   columns: [
     nameColumn,

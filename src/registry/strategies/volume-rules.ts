@@ -1,8 +1,8 @@
 // What a persistent volume may be: exactly one source, of a size, mountable in some way.
-import { type CSIPersistentVolumeSource, PersistentVolumeSource, type PersistentVolumeSpec } from "#api";
+import { type CSIPersistentVolumeSource, type ISCSIPersistentVolumeSource, PersistentVolumeSource, type PersistentVolumeSpec } from "#api";
 import { type FieldError, forbiddenField, invalidValue, notSupported, parseQuantity, required, tooLong } from "#base";
 import type { Dialect } from "#dialect";
-import { dns1123SubdomainProblems } from "#schema";
+import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
 import { nodeSelectorErrors } from "./pod-validation/affinity.ts";
 import { noBacksteps } from "./pod-validation/paths.ts";
 import {
@@ -26,12 +26,12 @@ export const accessModes = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "R
 export const volumeModes = ["Block", "Filesystem"];
 const hostPathTypes = ["", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket"];
 
-/** Volumes described inside an attachment are not bound to claims, and come from CSI drivers only. */
-export type Place = "standing alone" | "inline";
+/** Volumes described inside an attachment have no name, are not bound to claims, and come from CSI drivers only. */
+export type Place = "inline" | { readonly name: string | undefined };
 
-export function volumeSpecErrors(spec: PersistentVolumeSpec, path: string, dialect: Dialect, place: Place = "standing alone"): FieldError[] {
+export function volumeSpecErrors(spec: PersistentVolumeSpec, path: string, dialect: Dialect, place: Place): FieldError[] {
   const errors = [...accessModeErrors(spec.accessModes ?? [], `${path}.accessModes`), ...(place === "inline" ? inlineErrors(spec, path) : standingErrors(spec, path))];
-  return [...errors, ...sourceErrors(spec, path, dialect)];
+  return [...errors, ...sourceErrors(spec, path, dialect, place === "inline" ? "" : (place.name ?? ""))];
 }
 
 export function accessModeErrors(modes: readonly string[], field: string): FieldError[] {
@@ -74,20 +74,47 @@ function standingErrors(spec: PersistentVolumeSpec, path: string): FieldError[] 
 /** In the order in which they are looked at: of several, the first counts. */
 const sources = ["hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd", "quobyte", "cephfs", "iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume", "photonPersistentDisk", "portworxVolume", "azureDisk", "scaleIO", "local", "storageos", "csi"] as const satisfies readonly (keyof PersistentVolumeSource)[]; // prettier-ignore
 
-function sourceErrors(spec: PersistentVolumeSpec, path: string, dialect: Dialect): FieldError[] {
+function sourceErrors(spec: PersistentVolumeSpec, path: string, dialect: Dialect, name: string): FieldError[] {
   const given = sources.filter((key) => spec[key] !== undefined);
-  const first = given[0];
-  if (first === undefined) return [required(path, "must specify a volume type")];
-  const errors = given.slice(1).map((key) => forbiddenField(`${path}.${key === "cephfs" ? "cephFS" : key}`, "may not specify more than 1 volume type"));
+  if (given.length === 0) return [required(path, "must specify a volume type")];
+  // Nobody minds a flexible volume beside another.
+  const errors = given.flatMap((key, position) =>
+    position === 0 || key === "flexVolume"
+      ? oneSourceErrors(spec, key, path, { dialect, name })
+      : [forbiddenField(`${path}.${key === "cephfs" ? "cephFS" : key}`, "may not specify more than 1 volume type")],
+  );
   const recycled = spec.hostPath && /^\/+(\.?\/*)*$/.test(spec.hostPath.path) && spec.persistentVolumeReclaimPolicy === "Recycle";
   if (recycled) errors.push(forbiddenField(`${path}.persistentVolumeReclaimPolicy`, "may not be 'recycle' for a hostPath mount of '/'"));
-  return [...errors, ...oneSourceErrors(spec, first, path, dialect)];
+  return errors;
 }
 
 const needed = (source: object, keys: readonly string[], at: string): FieldError[] =>
   keys.filter((key) => !(source as Record<string, unknown>)[key]).map((key) => required(`${at}.${key}`));
 
-function oneSourceErrors(spec: PersistentVolumeSpec, key: (typeof sources)[number], path: string, dialect: Dialect): FieldError[] {
+const secretErrors = (secret: { readonly name?: string | undefined; readonly namespace?: string | undefined } | undefined, at: string): FieldError[] =>
+  secret ? needed(secret, ["name", "namespace"], `${at}.secretRef`) : [];
+
+const longestInitiator = 64;
+
+function iscsiVolumeErrors(iscsi: ISCSIPersistentVolumeSource, name: string, at: string): FieldError[] {
+  const errors = iscsiErrors(iscsi, at);
+  if (iscsi.initiatorName !== undefined && `${name}:${iscsi.targetPortal}`.length > longestInitiator)
+    errors.push(
+      invalidValue(
+        `${at}.targetportal`,
+        iscsi.targetPortal,
+        `Total length of <volume name>:<iscsi.targetPortal> must be under ${longestInitiator} characters if iscsi.initiatorName is specified.`,
+      ),
+    );
+  return iscsi.secretRef ? [...errors, ...needed(iscsi.secretRef, ["name"], `${at}.secretRef`)] : errors;
+}
+
+interface About {
+  readonly dialect: Dialect;
+  readonly name: string;
+}
+
+function oneSourceErrors(spec: PersistentVolumeSpec, key: (typeof sources)[number], path: string, { dialect, name }: About): FieldError[] {
   const at = `${path}.${key}`;
   switch (key) {
     case "hostPath": {
@@ -97,14 +124,14 @@ function oneSourceErrors(spec: PersistentVolumeSpec, key: (typeof sources)[numbe
     }
     case "local": {
       const errors = spec.local!.path ? noBacksteps(spec.local!.path, `${at}.path`) : [required(`${at}.path`)];
-      return spec.nodeAffinity?.required?.nodeSelectorTerms?.length ? errors : [...errors, required(`${path}.nodeAffinity`, "Local volume requires node affinity")];
+      return spec.nodeAffinity ? errors : [...errors, required(`${path}.nodeAffinity`, "Local volume requires node affinity")];
     }
     case "gcePersistentDisk":
       return gceErrors(spec.gcePersistentDisk!, `${path}.persistentDisk`);
     case "awsElasticBlockStore":
       return awsErrors(spec.awsElasticBlockStore!, at);
     case "glusterfs":
-      return needed(spec.glusterfs!, ["endpoints", "path"], at);
+      return [...needed(spec.glusterfs!, ["endpoints", "path"], at), ...namespaceErrors(spec.glusterfs!.endpointsNamespace, `${at}.endpointsNamespace`)];
     case "flocker":
       return flockerErrors(spec.flocker!, at);
     case "nfs":
@@ -116,15 +143,15 @@ function oneSourceErrors(spec: PersistentVolumeSpec, key: (typeof sources)[numbe
     case "cephfs":
       return cephfsErrors(spec.cephfs as never, at);
     case "iscsi":
-      return iscsiErrors(spec.iscsi as never, at);
+      return iscsiVolumeErrors(spec.iscsi!, name, at);
     case "cinder":
-      return needed(spec.cinder!, ["volumeID"], at);
+      return [...needed(spec.cinder!, ["volumeID"], at), ...secretErrors(spec.cinder!.secretRef, at)];
     case "fc":
       return fcErrors(spec.fc!, at);
     case "flexVolume":
       return flexErrors(spec.flexVolume as never, dialect, at);
     case "azureFile":
-      return needed(spec.azureFile!, ["secretName", "shareName"], at);
+      return [...needed(spec.azureFile!, ["secretName", "shareName"], at), ...(spec.azureFile!.secretNamespace === "" ? [required(`${at}.secretNamespace`)] : [])];
     case "vsphereVolume":
       return needed(spec.vsphereVolume!, ["volumePath"], at);
     case "photonPersistentDisk":
@@ -135,11 +162,20 @@ function oneSourceErrors(spec: PersistentVolumeSpec, key: (typeof sources)[numbe
       return azureDiskErrors(spec.azureDisk!, at);
     case "scaleIO":
       return scaleIoErrors(spec.scaleIO as never, at);
-    case "storageos":
-      return needed(spec.storageos!, ["volumeName"], at);
+    case "storageos": {
+      const { volumeName, volumeNamespace, secretRef } = spec.storageos!;
+      const errors = volumeName ? formatErrors(volumeName, `${at}.volumeName`, dns1123LabelProblems) : [required(`${at}.volumeName`)];
+      if (volumeNamespace) errors.push(...formatErrors(volumeNamespace, `${at}.volumeNamespace`, dns1123LabelProblems));
+      return [...errors, ...secretErrors(secretRef, at)];
+    }
     case "csi":
       return csiErrors(spec.csi!, at);
   }
+}
+
+function namespaceErrors(namespace: string | undefined, field: string): FieldError[] {
+  if (namespace === undefined) return [];
+  return namespace ? formatErrors(namespace, field, dns1123LabelProblems) : [invalidValue(field, namespace, "if the endpointnamespace is set, it must be a valid namespace name")];
 }
 
 const longestDriver = 63;
@@ -153,7 +189,10 @@ export function driverNameErrors(name: string, field: string): FieldError[] {
 function csiErrors(csi: CSIPersistentVolumeSource, at: string): FieldError[] {
   const errors = [...driverNameErrors(csi.driver, `${at}.driver`), ...needed(csi, ["volumeHandle"], at)];
   for (const key of ["controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef"] as const) {
-    if (csi[key]) errors.push(...needed(csi[key], ["name", "namespace"], `${at}.${key}`));
+    if (!csi[key]) continue;
+    const { name, namespace } = csi[key];
+    errors.push(...(name ? formatErrors(name, `${at}.${key}.name`, dns1123SubdomainProblems) : [required(`${at}.${key}.name`)]));
+    errors.push(...(namespace ? formatErrors(namespace, `${at}.${key}.namespace`, dns1123LabelProblems) : [required(`${at}.${key}.namespace`)]));
   }
   return errors;
 }
