@@ -17,7 +17,7 @@ import { pullQueue } from "./images/pull-queue.ts";
 import { hooks } from "./lifecycle/hooks.ts";
 import { lockFile } from "./lock-file.ts";
 import { podAdmission } from "./node/admission.ts";
-import { reservations } from "./node/capacity.ts";
+import { allocatablePids, reservations } from "./node/capacity.ts";
 import { csiNode } from "./node/csi-node.ts";
 import { nodeLease } from "./node/lease.ts";
 import { type NodeLife, nodeLife } from "./node/node.ts";
@@ -27,7 +27,7 @@ import type { NodeagentSettings } from "./options/options.ts";
 import { cpusOf } from "./options/types.ts";
 import { backOff } from "./plan/back-off.ts";
 import { type Pods, pods as podsOf } from "./pods.ts";
-import { isFinished } from "./pod.ts";
+import { isDeleted, isFinished, isMirror } from "./pod.ts";
 import { probes } from "./probes/probes.ts";
 import { type CgroupTree, cgroupTree, findCgroups } from "./resources/cgroup-tree.ts";
 import { gatherSystem, prepareHost } from "./resources/host.ts";
@@ -82,6 +82,7 @@ export interface Agent {
   stop(): Promise<void>;
 }
 
+const askMilliseconds = 10_000;
 const podLogs = "/var/log/pods";
 
 export async function startAgent(options: AgentOptions): Promise<Agent> {
@@ -94,6 +95,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const metrics = createMetrics();
   const client = options.client ?? clientFrom(settings, dialect, { version: options.version, clock, metrics });
   const runtime = measuredRuntime(options.runtime ?? runtimeFrom(settings), metrics, dialect, clock);
+  /** One that only starts pods asks the cluster which, but does not become part of it. */
+  const joined = settings.runonce ? undefined : client;
   const probeResults = probeMetrics();
   const lock = settings.lockFile ? await lockFile(settings.lockFile, clock) : undefined;
   const machine = await readMachine();
@@ -116,7 +119,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const health = runtimeHealth({ runtime, clock, log, onChange: () => nodeSoon() });
   await health.check();
   const node = nodeLife({
-    ...(client && { client }),
+    ...(joined && { client: joined }),
     clock,
     log,
     events,
@@ -171,7 +174,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     clock,
     log,
   });
-  await cgroups.prepare(settings.enforceNodeAllocatable.includes("pods") ? node.allocatable() : undefined);
+  const pids = allocatablePids(machine.maxPids, [settings.orchReserved, settings.systemReserved]);
+  await cgroups.prepare(settings.enforceNodeAllocatable.includes("pods") ? { ...node.allocatable(), ...pids } : undefined);
   await placeOthers(settings, tree);
   events.event({ kind: "Node", name: nodeName, uid: nodeName }, "Normal", "NodeAllocatableEnforced", "Updated Node Allocatable limit across pods");
   const files = podFiles(settings.rootDir);
@@ -284,6 +288,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       allocatable: () => node.allocatable(),
       taints: () => node.node().spec.taints ?? [],
       allowedUnsafeSysctls: settings.allowedUnsafeSysctls,
+      localStorageIsolation: settings.localStorageCapacityIsolation,
     }),
     runtimeName: () => health.version()?.runtimeName ?? "",
     writer: client && statusWriter({ client, clock, log, signal }),
@@ -295,9 +300,10 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   // First what runs is looked at, then the sources speak: so nothing is made twice.
   await view.relist().catch((error: unknown) => log.error("the container runtime does not answer yet", { error: (error as Error).message }));
   running.push(view.follow(signal));
-  if (client) {
+  if (client && !joined) running.push(askOnce(client));
+  if (joined) {
     mirror = mirrors({
-      client,
+      client: joined,
       clock,
       log,
       nodeName,
@@ -336,10 +342,10 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     );
   }
   if (!client && wanted.ready()) for (const observed of view.pods()) all.seen(observed, mayEnd());
-  running.push(podRange({ runtime, clock, log, range: () => (client ? node.node().spec.podCIDR : settings.podCidr) ?? "" }, signal));
+  running.push(podRange({ runtime, clock, log, range: () => (joined ? node.node().spec.podCIDR : settings.podCidr) ?? "" }, signal));
   running.push(housekeeping({ clock, log, files, volumes, cgroups, ready: mayEnd, isKnown: (uid) => all.has(uid) || view.get(uid) !== undefined }, signal));
   running.push(collectDeadContainers({ clock, log, runtime, limits: dead, pods: () => [...view.pods()], isOver: (uid) => isOver(all.registry.byUid(uid)) }, signal));
-  const lease = client && nodeLease({ client, clock, log, nodeName, seconds: settings.nodeLeaseDurationSeconds, nodeUid: () => node.uid() });
+  const lease = joined && nodeLease({ client: joined, clock, log, nodeName, seconds: settings.nodeLeaseDurationSeconds, nodeUid: () => node.uid() });
 
   const figures = stats({
     clock,
@@ -403,6 +409,21 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     },
   };
 
+  /** The pods of the moment, for an agent that starts them and quits. */
+  async function askOnce(api: ApiClient): Promise<void> {
+    await Promise.race([services!.synced, clock.sleep(askMilliseconds, signal).catch(() => undefined)]);
+    try {
+      const { items } = await api.of(kinds.pods).list({ fieldSelector: `spec.nodeName=${nodeName}` });
+      wanted.replace(
+        "api",
+        items.filter((pod) => !isMirror(pod, dialect) && !isDeleted(pod) && !isFinished(pod)),
+      );
+    } catch (error) {
+      log.error("the API server was not asked for pods", { error: (error as Error).message });
+      wanted.replace("api", []);
+    }
+  }
+
   /** Once the node is known to the API server, its pods are asked for. */
   async function joinCluster(): Promise<void> {
     const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
@@ -439,7 +460,7 @@ function clientFrom(
   dialect: Dialect,
   { version, clock, metrics }: Pick<AgentOptions, "version"> & { clock: Clock; metrics: Metrics },
 ): ApiClient | undefined {
-  if (!settings.orchconfig || settings.runonce) return undefined;
+  if (!settings.orchconfig) return undefined;
   const connection = connectionOf(readClientConfig(settings.orchconfig));
   const limits = { perSecond: settings.orchApiQps, burst: settings.orchApiBurst, host: new URL(connection.server).host };
   return apiClient(apiTransport(https({ ...connection, userAgent: `${dialect.cli.agent}/${version}` }), { clock, metrics, ...limits }), dialect);

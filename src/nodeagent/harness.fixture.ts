@@ -38,6 +38,8 @@ export interface HarnessOptions {
   readonly folder?: string;
   readonly nodeIp?: string;
   readonly settings?: Partial<SyncContext["settings"]>;
+  /** Told whenever the volumes of a pod are brought up to date. */
+  readonly onRefresh?: (uid: string) => void;
 }
 
 export interface Harness {
@@ -100,7 +102,7 @@ export function harness(options: HarnessOptions = {}): Harness {
       backOff: backOff({ clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 }),
       dialect,
     }),
-    volumes: playedVolumes(folder, dialect),
+    volumes: { ...playedVolumes(folder, dialect), refresh: async (pod) => options.onRefresh?.(uidOf(pod)) },
     cgroups: {
       ensure: async (pod) => {
         const quality = qosClass(pod);

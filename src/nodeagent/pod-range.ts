@@ -11,11 +11,23 @@ export interface PodRangeOptions {
 }
 
 const lookMilliseconds = 10_000;
+/** Leaves 65536 addresses. */
+const widestV6 = 112;
+
+/** Of an IPv6 range only the first 65536 addresses are given out: whoever keeps books on them must be able to. */
+export const boundedRange = (range: string): string =>
+  range
+    .split(",")
+    .map((part) => {
+      const [address = "", bits = ""] = part.split("/");
+      return address.includes(":") && Number(bits) < widestV6 ? `${address}/${widestV6}` : part;
+    })
+    .join(",");
 
 /** Follows until the signal is aborted. */
 export async function podRange({ runtime, clock, log, range }: PodRangeOptions, signal: AbortSignal): Promise<void> {
   for (let told = ""; !signal.aborted;) {
-    const wanted = range();
+    const wanted = boundedRange(range());
     if (wanted !== told) {
       try {
         await runtime.updateRuntimeConfig({ networkConfig: { podCidr: wanted } }, signal);

@@ -259,3 +259,16 @@ test("a sandbox that broke is made anew and the containers with it", () =>
     assert.match(states(h, "uid-of-a"), /main:running:1/);
     assert.ok(h.reasons().includes("SandboxChanged"));
   }));
+
+test("a pod that nothing happens to is compared with what it should be within every sync period", async () => {
+  const refreshed: string[] = [];
+  await on({ onRefresh: (uid) => void refreshed.push(uid) }, async (h) => {
+    h.run(podOf("a"));
+    await h.pass(2);
+    for (let minute = 1; minute <= 3; minute++) {
+      const before = refreshed.length;
+      await h.pass(61);
+      assert.ok(refreshed.length > before, `minute ${minute}`);
+    }
+  });
+});

@@ -59,6 +59,8 @@ export interface Pods extends PodEvictor {
   close(): Promise<void>;
 }
 
+/** Pods are looked at somewhat before their time is over, so that not all come at once. */
+const soonest = 0.9;
 const deadlineWords = "Pod was active on the node longer than the specified deadline";
 
 export function pods(options: PodsOptions): Pods {
@@ -107,11 +109,11 @@ export function pods(options: PodsOptions): Pods {
     try {
       const outcome = await syncPod(context, pod, observed, entry.memory, signal);
       acted = outcome.acted;
-      if (!acted && clock.now() - entry.refreshedAt >= options.syncMilliseconds) {
+      if (!acted && clock.now() - entry.refreshedAt >= options.syncMilliseconds * soonest) {
         entry.refreshedAt = clock.now();
         await context.volumes.refresh(pod);
       }
-      const waits = [outcome.againMilliseconds, late, options.syncMilliseconds * (0.9 + Math.random() / 5)].filter((wait) => wait !== undefined);
+      const waits = [outcome.againMilliseconds, late, options.syncMilliseconds * (soonest + Math.random() * (1 - soonest))].filter((wait) => wait !== undefined);
       return { againMilliseconds: Math.max(0, Math.min(...waits)) };
     } finally {
       if (!signal.aborted) {

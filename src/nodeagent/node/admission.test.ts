@@ -18,6 +18,7 @@ interface Around {
   others?: Pod[];
   taints?: Taint[];
   unsafe?: string[];
+  isolated?: boolean;
 }
 const allocatable = { cpu: "2", memory: "1Gi", pods: "3", "ephemeral-storage": "1Gi", "hugepages-2Mi": "0", "example.com/gpu": "1" };
 
@@ -62,9 +63,23 @@ const cases: [name: string, pod: Pod, reason: string | undefined, around?: Aroun
   ["a safe sysctl", pod({ securityContext: { sysctls: [{ name: "net.ipv4.tcp_syncookies", value: "1" }] } }), undefined],
   ["an unsafe sysctl", pod({ securityContext: { sysctls: [{ name: "kernel.msgmax", value: "1" }] } }), "SysctlForbidden"],
   ["an unsafe sysctl that is allowed", pod({ securityContext: { sysctls: [{ name: "kernel/msgmax", value: "1" }] } }), undefined, { unsafe: ["kernel.msg*"] }],
+  ["local storage that is not accounted for", pod(asking({ "ephemeral-storage": "1Ki" })), "LocalStorageNotIsolated", { isolated: false }],
+  [
+    "a limit on local storage that is not accounted for",
+    pod({ containers: [{ name: "c", resources: { limits: { "ephemeral-storage": "1Ki" } } }] }),
+    "LocalStorageNotIsolated",
+    { isolated: false },
+  ],
+  [
+    "an emptyDir with a size where local storage is not accounted for",
+    pod({ volumes: [{ name: "v", emptyDir: { sizeLimit: "1Mi" } }] }),
+    "LocalStorageNotIsolated",
+    { isolated: false },
+  ],
+  ["an emptyDir without a size where local storage is not accounted for", pod({ volumes: [{ name: "v", emptyDir: {} }] }), undefined, { isolated: false }],
   ["a network sysctl in the host's network", pod({ hostNetwork: true, securityContext: { sysctls: [{ name: "net.ipv4.tcp_syncookies", value: "1" }] } }), "SysctlForbidden"],
 ];
-for (const [name, asked, reason, { others = [], taints = [], unsafe = [] } = {}] of cases) {
+for (const [name, asked, reason, { others = [], taints = [], unsafe = [], isolated = true } = {}] of cases) {
   test(`${name}: ${reason ?? "admitted"}`, () => {
     const admission = podAdmission({
       dialect,
@@ -73,6 +88,7 @@ for (const [name, asked, reason, { others = [], taints = [], unsafe = [] } = {}]
       allocatable: () => allocatable,
       taints: () => taints,
       allowedUnsafeSysctls: unsafe,
+      localStorageIsolation: isolated,
     });
     const admitted = admission.admit(asked, others);
     assert.equal(admitted.ok ? undefined : admitted.reason, reason);
@@ -80,7 +96,15 @@ for (const [name, asked, reason, { others = [], taints = [], unsafe = [] } = {}]
 }
 
 test("messages say what is lacking", () => {
-  const admission = podAdmission({ dialect, nodeName: "n1", labels: () => ({}), allocatable: () => allocatable, taints: () => [], allowedUnsafeSysctls: [] });
+  const admission = podAdmission({
+    dialect,
+    nodeName: "n1",
+    labels: () => ({}),
+    allocatable: () => allocatable,
+    taints: () => [],
+    allowedUnsafeSysctls: [],
+    localStorageIsolation: true,
+  });
   assert.deepEqual(admission.admit(pod(asking({ cpu: "3" })), [pod(asking({ cpu: "500m" }))]), {
     ok: false,
     reason: "OutOfcpu",

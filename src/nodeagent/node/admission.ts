@@ -1,7 +1,7 @@
 // Whether a pod may run here. The first thing that speaks against it is the reason that users see.
 import type { Pod, Taint, Toleration } from "#api";
 import type { Dialect } from "#dialect";
-import { containersOf, isHostNetwork, isStatic } from "../pod.ts";
+import { containersOf, everyContainerOf, isHostNetwork, isStatic } from "../pod.ts";
 import type { Admitted, PodAdmission } from "../seams.ts";
 import { wantsNode } from "./affinity.ts";
 import { shortages } from "./fit.ts";
@@ -13,6 +13,8 @@ export interface AdmissionOptions {
   readonly allocatable: () => Readonly<Record<string, string>>;
   readonly taints: () => readonly Taint[];
   readonly allowedUnsafeSysctls: readonly string[];
+  /** Whether local storage is accounted for; where it is not, nothing that pods ask of it can be kept. */
+  readonly localStorageIsolation: boolean;
   /** Whether the node lacks memory, so that pods without requests must stay away. */
   readonly memoryPressure?: () => boolean;
 }
@@ -34,6 +36,9 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
     admit: (pod, others) => {
       const sysctl = sysctlProblem(pod, allowed);
       if (sysctl) return no("SysctlForbidden", sysctl);
+      if (!options.localStorageIsolation && boundsLocalStorage(pod)) {
+        return no("LocalStorageNotIsolated", "This node does not account for local storage: pods may set neither ephemeral-storage nor the size limit of an emptyDir");
+      }
       const labels = { ...options.labels(), [dialect.names.labels.os]: "linux" };
       const lacking = shortages(pod, others, options.allocatable(), (name) => isExtended(name, dialect))[0];
       if (lacking) {
@@ -77,6 +82,15 @@ function sysctlProblem(pod: Pod, allowed: readonly string[]): string | undefined
     if (!isAllowed) return `forbidden sysctl: ${JSON.stringify(name)} not allowlisted`;
   }
   return undefined;
+}
+
+function boundsLocalStorage(pod: Pod): boolean {
+  const named = (amounts: object | undefined): boolean => amounts !== undefined && "ephemeral-storage" in amounts;
+  return (
+    named(pod.spec.overhead) ||
+    everyContainerOf(pod).some(({ resources }) => named(resources?.requests) || named(resources?.limits)) ||
+    (pod.spec.volumes ?? []).some(({ emptyDir }) => emptyDir?.sizeLimit !== undefined)
+  );
 }
 
 interface HostPort {

@@ -49,6 +49,12 @@ export function reservations(amounts: readonly Amounts[], reservedCpus: number):
   return [...amounts.map((one) => Object.fromEntries(Object.entries(one).filter(([name]) => name !== "cpu"))), { cpu: String(reservedCpus) }];
 }
 
+/** Process numbers that pods may use together: what the kernel gives out, less what is reserved. */
+export function allocatablePids(maxPids: number, reserved: readonly Amounts[]): Amounts {
+  const taken = reserved.reduce((sum, { pid = "0" }) => sum + quantityValue(parseQuantity(pid)), 0);
+  return { pid: String(Math.max(1, maxPids - taken)) };
+}
+
 const atLeastNothing = (amount: Quantity): Quantity => (compareQuantity(amount, nothing) < 0 ? { ...nothing, format: amount.format } : amount);
 
 const reservedBy: Readonly<Record<string, string>> = { "memory.available": "memory", "nodefs.available": "ephemeral-storage" };

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { NodeCondition } from "#api";
 import { dialects } from "#dialect";
 import { nodeAddresses } from "./addresses.ts";
-import { allocatableOf, capacityOf, reservations } from "./capacity.ts";
+import { allocatableOf, allocatablePids, capacityOf, reservations } from "./capacity.ts";
 import { nextConditions } from "./conditions.ts";
 import { imagesOf } from "./images.ts";
 import { statusPatch } from "./node-object.ts";
@@ -53,6 +53,18 @@ test("allocatable is what reservations, thresholds and hugepages leave", () => {
 test("CPUs set aside take the place of reserved amounts", () => {
   assert.deepEqual(reservations([{ cpu: "500m", memory: "1Gi" }, { cpu: "1" }], 2), [{ memory: "1Gi" }, {}, { cpu: "2" }]);
   assert.deepEqual(reservations([{ cpu: "500m" }], 0), [{ cpu: "500m" }]);
+});
+
+test("pods together may use the process numbers that reservations leave", () => {
+  assert.deepEqual(allocatablePids(1000, [{ pid: "100" }, { cpu: "1" }, { pid: "50" }]), { pid: "850" });
+  assert.deepEqual(allocatablePids(1000, [{ pid: "2k" }]), { pid: "1" });
+});
+
+test("thresholds of 0% and 100% switch their signal off", () => {
+  const gauge = pressureGauge({ "memory.available": "0%", "nodefs.available": "100%" }, 0);
+  const none = { available: 0, capacity: 1000 };
+  assert.deepEqual(gauge({ "memory.available": none, "nodefs.available": none }, 1), { memoryPressure: false, diskPressure: false, pidPressure: false });
+  assert.equal(allocatableOf({ memory: "8Gi" }, [], { "memory.available": "100%" })["memory"], "8Gi");
 });
 
 const well = { memoryPressure: false, diskPressure: false, pidPressure: false, troubles: [] };

@@ -35,7 +35,7 @@ const facts: StatusFacts = {
 };
 const health: NodeHealth = { memoryPressure: false, diskPressure: false, pidPressure: false, troubles: [] };
 
-function setUp(dialect = dialects.orch, changes: Partial<NodeIdentity> = {}) {
+function setUp(dialect = dialects.orch, changes: Partial<NodeIdentity> = {}, { register = true, online = true } = {}) {
   const clock = virtualClock(Date.UTC(2024, 0, 1));
   const api = fakeApi(dialect);
   const seen = { facts, health };
@@ -53,12 +53,12 @@ function setUp(dialect = dialects.orch, changes: Partial<NodeIdentity> = {}) {
     ...changes,
   };
   const life = nodeLife({
-    client: api.client,
+    ...(online && { client: api.client }),
     clock,
     log: silentLog,
     events: { event: (_, __, reason) => void events.push(reason) },
     identity,
-    register: true,
+    register,
     updateMilliseconds: 10_000,
     reportMilliseconds: 300_000,
     observe: () => Promise.resolve({ ...seen }),
@@ -116,6 +116,37 @@ test("taints and an unschedulable start are registered", async (t) => {
   await life.start();
   await settle();
   assert.deepEqual(node()!.spec, { providerID: "x://1", unschedulable: true, taints: [taint, { key: dialects.orch.names.taints.unschedulable, effect: "NoSchedule" }] });
+});
+
+test("a node that shall not register is not made, with whatever taints and schedule it was given", async (t) => {
+  const { life, settle, node, api } = setUp(dialects.orch, { taints: [{ key: "a", effect: "NoExecute" }], schedulable: false }, { register: false });
+  t.after(() => life.stop());
+  await life.start();
+  await settle();
+  assert.equal(node(), undefined);
+  assert.deepEqual(
+    api.asked.filter((line) => line.startsWith("POST")),
+    [],
+  );
+});
+
+test("a node that somebody else made is looked after, but neither tainted nor cordoned by an agent that shall not register", async (t) => {
+  const { life, settle, node, api } = setUp(dialects.orch, { taints: [{ key: "a", effect: "NoExecute" }], schedulable: false }, { register: false });
+  api.objects.set("/api/v1/nodes/n1", { metadata: { name: "n1", uid: "u" }, spec: {}, status: {} });
+  t.after(() => life.stop());
+  await life.start();
+  await settle();
+  assert.deepEqual(node()!.spec, {});
+  assert.equal((node()!.status as never as { conditions: object[] }).conditions.length, 4);
+});
+
+test("without an API server registering is of no concern: the node knows itself", async (t) => {
+  const { life, settle, api } = setUp(dialects.orch, {}, { online: false });
+  t.after(() => life.stop());
+  await life.start();
+  await settle();
+  assert.deepEqual(api.asked, []);
+  assert.deepEqual([life.hostIps(), life.allocatable()], [["10.0.0.1"], { cpu: "1" }]);
 });
 
 test("an unchanged status is told by the slow frequency, a changed one by the fast", async (t) => {

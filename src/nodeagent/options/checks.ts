@@ -1,13 +1,18 @@
 // What must hold between settings of the node agent.
 
-import { parseQuantity } from "#base";
+import { totalmem } from "node:os";
+import { formatQuantity, parseQuantity, quantityOf, quantityValue } from "#base";
 import { type Check, isInsecureCipherSuite } from "#options";
+import { thresholdValue } from "../node/capacity.ts";
 import type { NodeagentSettings } from "./options.ts";
 
 type Run = Check<NodeagentSettings>["run"];
 const check = (name: string, run: Run): Check<NodeagentSettings> => ({ name, run });
 /** Must hold for a start, not for a file to be written or looked at. */
 const atStart = (name: string, run: Run): Check<NodeagentSettings> => ({ name, run, startOnly: true });
+
+const bytesOf = (amount: string): number => quantityValue(parseQuantity(amount));
+const inMemory = (bytes: number): string => formatQuantity(quantityOf(bytes, 0, "BinarySI"));
 
 export const nodeagentChecks: readonly Check<NodeagentSettings>[] = [
   atStart("a container runtime is named", ({ containerRuntimeEndpoint: endpoint }, blame) => {
@@ -61,6 +66,17 @@ export const nodeagentChecks: readonly Check<NodeagentSettings>[] = [
         if (seen.has(`${numaNode} ${type}`)) blame(["reservedMemory"], `NUMA node ${numaNode} has two reservations of ${type}`);
         seen.add(`${numaNode} ${type}`);
       }
+    }
+  }),
+  check("memory reserved per node adds up to the other reservations", (settings, blame) => {
+    const { reservedMemory, orchReserved, systemReserved, evictionHard } = settings;
+    const perNode = reservedMemory.flatMap(({ limits }) => (limits["memory"] === undefined ? [] : [limits["memory"]]));
+    if (perNode.length === 0) return;
+    const kept = thresholdValue(evictionHard["memory.available"] ?? "0%", totalmem()) ?? 0;
+    const others = [orchReserved["memory"] ?? "0", systemReserved["memory"] ?? "0"].reduce((sum, amount) => sum + bytesOf(amount), kept);
+    const given = perNode.reduce((sum, amount) => sum + bytesOf(amount), 0);
+    if (given !== others) {
+      blame(["reservedMemory"], `must add up to what is reserved otherwise plus the hard eviction threshold of memory.available: ${inMemory(given)} is not ${inMemory(others)}`);
     }
   }),
   check("pods per core stay within the node's maximum", ({ podsPerCore, maxPods }, _blame, { warn }) => {

@@ -67,6 +67,19 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
   ["--cpu-manager-policy=dynamic", ["cpuManagerPolicy"]],
   ["--cpu-manager-policy=static", ["cpuManagerPolicy", "cannot be used yet"]],
   ["--memory-manager-policy=static", ["memoryManagerPolicy", "cannot be used yet"]],
+  ["--cpu-manager-policy=static --feature-gates=CPUManager=false", ["CPUManager", "locked"]],
+  ["--memory-manager-policy=Static --feature-gates=MemoryManager=false", ["memoryManagerPolicy", "feature gate MemoryManager"]],
+  ["--cpu-manager-policy-options=full-pcpus-only=true --feature-gates=CPUManagerPolicyOptions=false", ["cpuManagerPolicyOptions", "feature gate CPUManagerPolicyOptions"]],
+  ["--cpu-manager-reconcile-period=5s", ["cpuManagerReconcilePeriod", "cannot be used yet"]],
+  ["--topology-manager-policy=sometimes", ["topologyManagerPolicy", "none, best-effort, restricted or single-numa-node"]],
+  ["--topology-manager-policy=restricted", ["topologyManagerPolicy", "cannot be used yet"]],
+  ["--volume-plugin-dir=/x", ["volumePluginDir", "cannot be used yet"]],
+  ["--reserved-memory=0:memory=1Gi --reserved-memory=1:memory=1Gi", ["reservedMemory", "2Gi", "100Mi"]],
+  ["--container-runtime-endpoint=npipe:////./pipe/x", ["--container-runtime-endpoint", "unix socket"]],
+  ["--container-runtime-endpoint=tcp://127.0.0.1:1", ["--container-runtime-endpoint", "unix socket"]],
+  ["--logging-format=xml", ["--logging-format"]],
+  ["--logging-format=json --feature-gates=LoggingBetaOptions=false", ["--logging-format", "feature gate LoggingBetaOptions"]],
+  ["--orch-api-content-type=text/plain", ["--orch-api-content-type"]],
   ["--runonce=true", ["--runonce", "--enable-server"]],
   ["--authorization-mode=Sometimes", ["--authorization-mode"]],
   ["--authorization-mode=Webhook", ["--authorization-mode", "--orchconfig"]],
@@ -108,6 +121,19 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
   [{ maxParallelImagePulls: 3 }, ["maxParallelImagePulls", "serializeImagePulls"]],
   [{ maxParallelImagePulls: 0, serializeImagePulls: false }, ["maxParallelImagePulls"]],
   [{ shutdownGracePeriod: "500ms" }, ["shutdownGracePeriod"]],
+  [{ shutdownGracePeriod: "10s", shutdownGracePeriodCriticalPods: "10s" }, ["shutdownGracePeriodCriticalPods", "less than the whole"]],
+  [
+    { shutdownGracePeriodByPodPriority: [{ priority: 1, shutdownGracePeriodSeconds: 2 }], featureGates: { GracefulNodeShutdown: false } },
+    ["shutdownGracePeriodByPodPriority", "feature gate GracefulNodeShutdown"],
+  ],
+  [
+    { shutdownGracePeriodByPodPriority: [{ priority: 1, shutdownGracePeriodSeconds: 2 }], shutdownGracePeriod: "10s" },
+    ["shutdownGracePeriodByPodPriority", "cannot be given together"],
+  ],
+  [{ shutdownGracePeriodByPodPriority: [{ priority: 1 }] }, ["shutdownGracePeriodByPodPriority[0].shutdownGracePeriodSeconds"]],
+  [{ shutdownGracePeriodByPodPriority: [{ shutdownGracePeriodSeconds: 1 }] }, ["shutdownGracePeriodByPodPriority[0].priority"]],
+  [{ orchAPIBurst: -1 }, ["orchAPIBurst"]],
+  [{ orchAPIQPS: -1 }, ["orchAPIQPS"]],
   [{ memorySwap: { swapBehavior: "LimitedSwap" } }, ["memorySwap", "NodeSwap"]],
   [{ memorySwap: { swapBehavior: "Some" } }, ["memorySwap.swapBehavior"]],
   [{ hairpinMode: "x" }, ["hairpinMode"]],
@@ -149,6 +175,10 @@ const accepted: (string | Record<string, unknown>)[] = [
   "--register-schedulable=false",
   "--maximum-dead-containers=3",
   "--pod-infra-container-image=x/pause:1",
+  "--minimum-container-ttl-duration=1m",
+  "--orch-api-content-type=application/json",
+  "--orch-api-qps=5",
+  "--logging-format=json",
   "--eviction-hard=memory.available<1Gi,nodefs.available<0%",
   "--enforce-node-allocatable=",
   "--allowed-unsafe-sysctls=kernel.msg*,net.core.somaxconn",
@@ -157,6 +187,7 @@ const accepted: (string | Record<string, unknown>)[] = [
   { featureGates: { AppArmor: false } },
   { serializeImagePulls: false, maxParallelImagePulls: 3 },
   { memoryManagerPolicy: "none" },
+  { shutdownGracePeriod: "0s", shutdownGracePeriodCriticalPods: "0s" },
   { cgroupsPerQOS: false, enforceNodeAllocatable: [] },
   { cpuCFSQuotaPeriod: "50ms", featureGates: { CustomCPUCFSQuotaPeriod: true } },
 ];
@@ -172,6 +203,43 @@ test("flags that moved to the file say where", async () => {
     "Flag --max-pods has been deprecated, set maxPods in the file of --config instead",
     "Flag --keep-terminated-pod-volumes has been deprecated, it will be removed in a future version",
   ]);
+});
+
+test("flags that are to go still work, and say so", async () => {
+  const given = ["--cloud-provider=external", "--cloud-config=/x", "--experimental-allocatable-ignore-eviction", "--experimental-mounter-path=/bin/mount"];
+  const settled = await run({ argv: given });
+  assert.equal(settled.warnings.filter((line) => line.includes("it will be removed in 1.24 or later")).length, 4);
+  assert.deepEqual([settled.values.cloudProvider, settled.values.experimentalAllocatableIgnoreEviction, settled.values.experimentalMounterPath], ["external", true, "/bin/mount"]);
+  assert.ok(
+    settled.errors.every((line) => line.includes("no cloud provider is built in")),
+    settled.errors.join(),
+  );
+});
+
+test("images are asked for where containers are, unless another address is given", async () => {
+  assert.equal((await run({})).values.imageServiceEndpoint, "unix:///run/x.sock");
+  assert.equal((await run({ file: { containerRuntimeEndpoint: "unix:///run/y.sock" } })).values.imageServiceEndpoint, "unix:///run/x.sock");
+  assert.equal((await run({ argv: ["--image-service-endpoint=unix:///run/z.sock"] })).values.imageServiceEndpoint, "unix:///run/z.sock");
+});
+
+test("the period of the CPU manager follows the frequency of the node's status", async () => {
+  assert.equal((await run({})).values.cpuManagerReconcilePeriod, 10_000);
+  assert.equal((await run({ argv: ["--node-status-update-frequency=20s"] })).values.cpuManagerReconcilePeriod, 20_000);
+});
+
+test("reserved memory may be given again and again, and adds up to the other reservations and the eviction threshold", async () => {
+  const about = async (...argv: string[]) => {
+    const settled = await run({ argv });
+    return { given: settled.values.reservedMemory, wrong: settled.errors.filter((line) => line.includes("add up")) };
+  };
+  const sums = ["--reserved-memory=0:memory=1Gi,hugepages-1M=2Gi", "--reserved-memory=1:memory=124Mi", "--orch-reserved=memory=1Gi", "--system-reserved=memory=24Mi"];
+  assert.deepEqual((await about(...sums)).given, [
+    { numaNode: 0, limits: { memory: "1Gi", "hugepages-1M": "2Gi" } },
+    { numaNode: 1, limits: { memory: "124Mi" } },
+  ]);
+  assert.deepEqual((await about(...sums)).wrong, []);
+  assert.equal((await about(...sums, "--eviction-hard=memory.available<200Mi")).wrong.length, 1);
+  assert.deepEqual((await about(...sums, "--eviction-hard=memory.available<0%", "--system-reserved=memory=124Mi")).wrong, []);
 });
 
 test("original spellings work in their own dialect, in flags, fields and values", async () => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Container, Pod, Service } from "#api";
 import { virtualClock } from "#base";
+import { dialects } from "#dialect";
 import { samplePod } from "../pod.fixture.ts";
 import { hugepageLimits, oomScoreOf, quotaOf, sharesOf } from "./amounts.ts";
 import { backOff } from "./back-off.ts";
@@ -11,6 +12,7 @@ import { expand } from "./expand.ts";
 import { podHostname, sandboxHostname } from "./hostname.ts";
 import { hostsFile } from "./hosts-file.ts";
 import { qosClass } from "./qos.ts";
+import { containerSecurity } from "./security.ts";
 import { servicesEnvironment, servicesFor } from "./services-env.ts";
 
 const known: Readonly<Record<string, string>> = { A: "one", B: "$(A)" };
@@ -235,3 +237,18 @@ test("a back-off doubles to its longest and starts over after a calm", async () 
   waits.forget("k");
   assert.equal(waits.delay("k"), 0);
 });
+
+const profiles: [name: string, seccompDefault: boolean, given: object | undefined, path: string | undefined][] = [
+  ["a container that names none is not confined", false, undefined, undefined],
+  ["with the default on, a container that names none gets the runtime's", true, undefined, "runtime/default"],
+  ["with the default on, a container may still ask to be unconfined", true, { type: "Unconfined" }, "unconfined"],
+  ["a container may ask for the runtime's", false, { type: "RuntimeDefault" }, "runtime/default"],
+  ["a profile of the node is found in its folder", false, { type: "Localhost", localhostProfile: "p.json" }, "localhost//seccomp/p.json"],
+];
+for (const [name, seccompDefault, seccompProfile, path] of profiles) {
+  test(`seccomp: ${name}`, () => {
+    const container = { name: "c", ...(seccompProfile && { securityContext: { seccompProfile } }) } as Container;
+    const settings = { dialect: dialects.orch, seccompDefault, seccompFolder: "/seccomp" };
+    assert.equal(containerSecurity(samplePod(), container, { username: "" }, settings).seccompProfilePath, path);
+  });
+}

@@ -81,7 +81,7 @@ test("figures come from the runtime and the groups, and rates from two looks", a
   await writeFile(join(root, "0.log"), "x".repeat(5000));
   await mkdir(join(root, "v"));
   const registry = { pods: () => [pod], containers: () => [{ name: "c", id: "c1", state: "running", attempt: 0, logPath: join(root, "0.log") }] } as unknown as PodRegistry;
-  const look = stats({
+  const parts = {
     clock,
     runtime,
     registry,
@@ -91,8 +91,8 @@ test("figures come from the runtime and the groups, and rates from two looks", a
     podsGroup: "/g",
     groupOf: () => "/g",
     volumesOf: () => new Map([["v", { hostPath: join(root, "v") }]]),
-    volumeMilliseconds: 60_000,
-  });
+  };
+  const look = stats({ ...parts, volumeMilliseconds: 60_000 });
   const first = (await look.look()).pods[0]!;
   assert.deepEqual(
     [first.containers[0]!.cpu, first.containers[0]!.workingSetBytes, first.containers[0]!.startedAt],
@@ -100,6 +100,8 @@ test("figures come from the runtime and the groups, and rates from two looks", a
   );
   assert.ok(first.containers[0]!.logs.bytes >= 5000);
   assert.deepEqual([first.usage?.memoryBytes, first.volumes[0]?.isLocal], [1000, true]);
+  assert.deepEqual((await stats({ ...parts, volumeMilliseconds: 0 }).look()).pods[0]!.volumes, [], "a period of 0 leaves volumes out");
+  asked = 1;
   await look.look();
   assert.equal(asked, 1, "a second look within moments sees the same");
   await clock.advance(10_000);

@@ -1,4 +1,5 @@
 // The agent's servers: the secure port for everybody who may, the read-only port for reads, the health port for the machine itself.
+import { networkInterfaces } from "node:os";
 import type { TlsOptions } from "node:tls";
 import { type Pod as PodType, Pod, inDialect } from "#api";
 import { type Clock, type Log, type Metrics, createMetrics } from "#base";
@@ -18,6 +19,7 @@ import { hostLogs } from "./host-logs.ts";
 import { podAccess } from "./pod-access.ts";
 import { exposition, json, plainError, text } from "./replies.ts";
 import { type Answer, type Route, router } from "./routes.ts";
+import { longestStreamMilliseconds } from "./streaming.ts";
 import type { ServingCertificate } from "./serving-certificate.ts";
 import { summary } from "./summary.ts";
 
@@ -49,7 +51,6 @@ export interface ServerParts {
   readonly streamIdleMilliseconds: number;
 }
 
-const longestStreamMilliseconds = 4 * 3_600_000;
 /** Twice the longest time between two looks at the runtime, and some. */
 const stalledMilliseconds = 180_000;
 
@@ -186,6 +187,7 @@ export async function startServers(
   security: { readonly access: Access; readonly certificate: ServingCertificate; readonly tls: TlsOptions },
 ): Promise<RunningServers> {
   const { clock, log } = parts;
+  const host = everyAddress(ports.address);
   const now = (): number => clock.now();
   const open: (Listener | PlainListener)[] = [];
   const { access, certificate, tls } = security;
@@ -203,7 +205,7 @@ export async function startServers(
       const { pair } = certificate;
       const listener = await patiently(parts, () =>
         listen({
-          host: ports.address,
+          host,
           port,
           tls: { ...tls, cert: pair.certificate, key: pair.key, requestCert: true, rejectUnauthorized: false },
           handle: measured("readwrite", handler(agentRoutes(parts, "secure"), access, log)),
@@ -216,9 +218,7 @@ export async function startServers(
     }
     if (ports.readOnly > 0)
       open.push(
-        await patiently(parts, () =>
-          listenPlain({ host: ports.address, port: ports.readOnly, handle: measured("readonly", handler(agentRoutes(parts, "readonly"), undefined, log)), now }),
-        ),
+        await patiently(parts, () => listenPlain({ host, port: ports.readOnly, handle: measured("readonly", handler(agentRoutes(parts, "readonly"), undefined, log)), now })),
       );
     if (ports.health > 0) open.push(await patiently(parts, () => listenPlain({ host: ports.healthAddress, port: ports.health, handle: healthHandler(parts), now })));
     return { securePort, close };
@@ -227,6 +227,10 @@ export async function startServers(
     throw error;
   }
 }
+
+/** Either way of writing "all addresses" means both families, where the machine has both. */
+const everyAddress = (address: string): string => (address === "0.0.0.0" && hasV6() ? "::" : address);
+const hasV6 = (): boolean => Object.values(networkInterfaces()).some((all) => all?.some(({ family }) => family === "IPv6"));
 
 const takenMilliseconds = 30_000;
 const againMilliseconds = 250;

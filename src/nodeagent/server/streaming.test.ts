@@ -3,10 +3,10 @@ import { type AddressInfo, type Socket, connect, createServer } from "node:net";
 import { type TestContext, test } from "node:test";
 import { systemClock } from "#base";
 import { listenPlain } from "#http";
-import { tunnel } from "./streaming.ts";
+import { longestStreamMilliseconds, type TunnelLimits, tunnel } from "./streaming.ts";
 
 /** A runtime's streaming server that answers with the text, and the port of an agent that tunnels to it. */
-async function setUp(t: TestContext, answer: (request: string, socket: Socket) => void): Promise<number> {
+async function setUp(t: TestContext, answer: (request: string, socket: Socket) => void, limits: TunnelLimits = { idleMilliseconds: 0, wholeMilliseconds: 0 }): Promise<number> {
   const backend = createServer((socket) => {
     socket.once("data", (chunk) => answer(chunk.toString(), socket));
     socket.on("error", () => undefined);
@@ -14,7 +14,6 @@ async function setUp(t: TestContext, answer: (request: string, socket: Socket) =
   await new Promise<void>((resolve) => backend.listen(0, "127.0.0.1", resolve));
   t.after(() => void backend.close());
   const { port } = backend.address() as AddressInfo;
-  const limits = { idleMilliseconds: 0, wholeMilliseconds: 0 };
   const front = await listenPlain({
     host: "127.0.0.1",
     port: 0,
@@ -91,5 +90,34 @@ test("the whole ends when either side does", async (t) => {
   });
   const { socket } = await exchange(port, upgrade, "\r\n\r\n");
   socket.destroy();
+  await ended.promise;
+});
+
+const upgraded = "HTTP/1.1 101 Switching Protocols\r\n\r\n";
+
+test("a connection over which nothing passes is closed after its idle time", async (t) => {
+  const ended = Promise.withResolvers<void>();
+  const limits = { idleMilliseconds: 50, wholeMilliseconds: 0 };
+  const port = await setUp(t, (_, socket) => socket.write(upgraded), limits);
+  const { socket } = await exchange(port, upgrade, "\r\n\r\n");
+  socket.on("close", () => ended.resolve());
+  await ended.promise;
+});
+
+test("no connection lasts longer than its longest time, however busy and also without an idle time", async (t) => {
+  assert.equal(longestStreamMilliseconds, 4 * 3_600_000);
+  const ended = Promise.withResolvers<void>();
+  const limits = { idleMilliseconds: 0, wholeMilliseconds: 100 };
+  const port = await setUp(
+    t,
+    (_, socket) => {
+      socket.write(upgraded);
+      const talk = setInterval(() => socket.write("x"), 5);
+      socket.on("close", () => clearInterval(talk));
+    },
+    limits,
+  );
+  const { socket } = await exchange(port, upgrade, "x");
+  socket.on("close", () => ended.resolve());
   await ended.promise;
 });

@@ -14,6 +14,8 @@ export interface TunnelLimits {
   readonly dialect?: Dialect;
 }
 
+/** However busy it is. */
+export const longestStreamMilliseconds = 4 * 3_600_000;
 const connectMilliseconds = 30_000;
 const largestHead = 64 * 1024;
 const ownHeaders = new Set(["host", "authorization"]);
@@ -103,6 +105,6 @@ function requestHead(call: Call, address: URL, dialect: Dialect | undefined): st
     for (const one of typeof value === "string" ? [value] : value) lines.push(`${name}: ${dialect && name === protocolHeader ? runtimeProtocols(dialect, one) : one}`);
   }
   const before = call.headers["x-forwarded-for"];
-  lines.push(`X-Forwarded-For: ${[...(before === undefined ? [] : [before].flat()), call.peer.address].join(", ")}`);
+  lines.push(`X-Forwarded-For: ${[...(before === undefined ? [] : [before].flat()), call.peer.address.replace(/^::ffff:(?=\d+\.)/, "")].join(", ")}`);
   return `${lines.join("\r\n")}\r\n\r\n`;
 }

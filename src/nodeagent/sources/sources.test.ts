@@ -147,8 +147,10 @@ test("a folder is followed: new, changed, broken, hidden and removed files", asy
 test("a URL is asked with its headers, and a failure keeps what was", async () => {
   let answer: [number, string] = [200, manifest("u")];
   const asked: (string | undefined)[] = [];
+  let raw: readonly string[] = [];
   const server = createServer((request, response) => {
     asked.push(request.headers["x-a"] as string);
+    raw = request.rawHeaders;
     response.writeHead(answer[0]).end(answer[1]);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -164,7 +166,7 @@ test("a URL is asked with its headers, and a failure keeps what was", async () =
       dialect,
       nodeName: "n1",
       url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/x`,
-      headers: { "x-a": "b" },
+      headers: { "x-a": "b", "x-many": ["2", "1", "3"] },
       periodMilliseconds: 20,
       clock: systemClock,
       log: silentLog,
@@ -187,6 +189,11 @@ test("a URL is asked with its headers, and a failure keeps what was", async () =
     await wait(() => told.length === 2);
     assert.deepEqual(told, [["u-n1"], ["v-n1"]]);
     assert.equal(asked[0], "b");
+    assert.deepEqual(
+      raw.filter((_each, at) => raw[at - 1]?.toLowerCase() === "x-many"),
+      ["2", "1", "3"],
+      "headers of one name are sent in the order given",
+    );
   } finally {
     stop.abort();
     await following;

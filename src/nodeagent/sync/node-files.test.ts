@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { hostDns } from "./node-files.ts";
+
+test("without a resolver file pods are told no name server of the host", () => {
+  const nothing = { servers: [], searches: [], options: [] };
+  assert.deepEqual([hostDns(""), hostDns("/nowhere/resolv.conf")], [nothing, nothing]);
+});
+
+test("a resolver file is read each time it is asked for", () => {
+  const folder = mkdtempSync(join(tmpdir(), "orch-resolver-"));
+  try {
+    const path = join(folder, "resolv.conf");
+    writeFileSync(path, "nameserver 192.0.2.1\n");
+    assert.deepEqual(hostDns(path).servers, ["192.0.2.1"]);
+    writeFileSync(path, "nameserver 192.0.2.2\nsearch example.org\n");
+    assert.deepEqual([hostDns(path).servers, hostDns(path).searches], [["192.0.2.2"], ["example.org"]]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
