@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ConfigMap } from "#api";
+import { ApiError } from "#base";
 import { type Sent, causesOf, refusal, shelf, shelfNow } from "./registry.fixture.ts";
 import { validateDeleteOptions } from "./remove.ts";
 import type { Strategy } from "./strategy.ts";
@@ -176,6 +177,18 @@ test("preconditions: what is not the object meant stays", async (t) => {
   const { uid: its, resourceVersion } = metadata;
   assert.equal((await remove("a", { preconditions: { uid: its!, resourceVersion: resourceVersion! } })).gone, true);
 });
+
+const blamed: [kind: Strategy, sent: Sent, named: string][] = [
+  [configMap, { metadata: { name: "a" } }, "ConfigMap"],
+  [namespace, { metadata: { name: "a" } }, "namespaces"],
+];
+for (const [kind, sent, named] of blamed) {
+  test(`preconditions: a conflict over ${kind.resource} names ${named}`, async (t) => {
+    const { create, remove } = await shelf(t, kind);
+    await create(sent);
+    await assert.rejects(remove("a", { preconditions: { uid: "other" } }), (error) => error instanceof ApiError && error.details?.kind === named);
+  });
+}
 
 test("a precondition that was met and no longer is, is a conflict", async (t) => {
   const { create, remove, edit, get } = await shelf(t, plain, {

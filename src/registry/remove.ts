@@ -81,10 +81,10 @@ function checkPreconditions(request: WriteRequest, name: string, held: Held, old
   }
 }
 
-// The reference names the kind where the resource belongs, and clients have seen nothing else.
+// The reference names the kind where the resource belongs, but for what goes in two steps; clients have seen nothing else.
 const kindAsResource = ({ endpoint: { group, resource } }: WriteRequest): { group: string; resource: string } => ({
   group: resource.strategy.errorGroup ?? group,
-  resource: resource.hub.kind.kind,
+  resource: resource.strategy.beginDeletion ? resource.strategy.resource : resource.hub.kind.kind,
 });
 
 /** What becomes of the object: it can go, it is going already, or it is marked (in place). Kinds with grace are marked even when they get none: watchers see the mark, then the end. */
