@@ -10,18 +10,23 @@ export function limitRanger({ names }: Dialect, rangesIn: (namespace: string) =>
   const concerned = ({ operation, resource, subresource }: Attempt): boolean =>
     resource.group === "" && !subresource && (resource.resource === "persistentvolumeclaims" || (resource.resource === "pods" && operation === "CREATE"));
   const goes = ({ oldObject }: Attempt): boolean => (oldObject as { metadata?: { deletionTimestamp?: string } } | undefined)?.metadata?.deletionTimestamp !== undefined;
+  // What filled in a pod judges it, too.
+  const known = new WeakMap<object, readonly LimitRange[]>();
   return {
     name: "LimitRanger",
     handles: ["CREATE", "UPDATE"],
     resources: ["pods", "persistentvolumeclaims"],
     mutate: async (attempt) => {
       if (attempt.resource.resource !== "pods" || !concerned(attempt)) return;
-      for (const range of await rangesIn(attempt.namespace)) fillIn(attempt.object as unknown as Pod, range, names.annotations.limitRanger);
+      const ranges = await rangesIn(attempt.namespace);
+      if (attempt.object) known.set(attempt.object, ranges);
+      for (const range of ranges) fillIn(attempt.object as unknown as Pod, range, names.annotations.limitRanger);
     },
     validate: async (attempt) => {
       if (!concerned(attempt) || goes(attempt)) return [];
       const look = attempt.resource.resource === "pods" ? podProblems : claimProblems;
-      for (const { spec } of await rangesIn(attempt.namespace)) {
+      const ranges = known.get(attempt.object ?? attempt) ?? (await rangesIn(attempt.namespace));
+      for (const { spec } of ranges) {
         const found = [...new Set(spec.limits?.flatMap((item) => look(item, attempt.object as never)))];
         if (found.length > 0) throw forbidden(attempt.resource, attempt.name, found.length === 1 ? found[0]! : `[${found.join(", ")}]`);
       }
