@@ -3,6 +3,7 @@ import { type AdmissionPlugin, admissionChain } from "#admission";
 import type { Authorizer } from "#authz";
 import { bindingEndpoints } from "./bindings.ts";
 import type { SpecialGroup } from "./catalog.ts";
+import { componentStatuses } from "./component-statuses.ts";
 import { connectEndpoints } from "./connect/connections.ts";
 import { evictionEndpoint } from "./eviction.ts";
 import type { Identities } from "./identity.ts";
@@ -33,7 +34,13 @@ export function specialGroups(core: Core, { plugins, authorizer, identities, set
       group: "",
       branded: false,
       version: "v1",
-      endpoints: [...bindingEndpoints(core, context), evictionEndpoint(core, context), ...tokens, ...connectEndpoints(core, settings, context.admission, stopping)],
+      endpoints: [
+        ...bindingEndpoints(core, context),
+        componentStatuses({ dialect: context.dialect, store: () => core.options.store.read({ prefix: core.options.storePrefix, limit: 1 }) }),
+        evictionEndpoint(core, context),
+        ...tokens,
+        ...connectEndpoints(core, settings, context.admission, stopping),
+      ],
     },
     ...reviewGroups(context, { authorizer, identities }),
   ];

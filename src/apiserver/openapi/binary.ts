@@ -98,7 +98,19 @@ const operation = message(
   }),
   13,
 );
-const pathItem = message(() => ({ get: [2, operation], put: [3, operation], post: [4, operation], delete: [5, operation], patch: [8, operation], parameters: [9, parameter] }), 10);
+const pathItem = message(
+  () => ({
+    get: [2, operation],
+    put: [3, operation],
+    post: [4, operation],
+    delete: [5, operation],
+    options: [6, operation],
+    head: [7, operation],
+    patch: [8, operation],
+    parameters: [9, parameter],
+  }),
+  10,
+);
 const apiKey = message(() => ({ type: [1, text], name: [2, text], in: [3, text], description: [4, text] }), 5);
 const document = message(
   () => ({

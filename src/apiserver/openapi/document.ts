@@ -1,10 +1,10 @@
 // The published description of the API, in OpenAPI 2 and 3.
-import { DeleteOptions, Status, listOf } from "#api";
+import { DeleteOptions, Status, WatchEvent, listOf } from "#api";
 import type { Dialect } from "#dialect";
 import { type Message, collectDefinitions, schemaName, schemaReference } from "#schema";
-import type { Endpoint } from "#registry";
-import type { Catalog, GroupVersion } from "../catalog.ts";
-import { type Operation, type Parameter, type PathItem, pathItems } from "./operations.ts";
+import type { Catalog } from "../catalog.ts";
+import { type Operation, type Parameter, type PathItem, rootOf } from "./operations.ts";
+import { pathItems } from "./path-items.ts";
 
 type Json = Record<string, unknown>;
 type Version = "v2" | "v3";
@@ -13,49 +13,48 @@ const info = (dialect: Dialect): Json => ({ title: dialect.wire.apiTitle, versio
 const security = { BearerToken: { type: "apiKey", description: "Bearer Token authentication", name: "authorization", in: "header" } };
 
 export function openApiV2(catalog: Catalog, dialect: Dialect): Json {
-  const all = pathItems(catalog, dialect);
-  const paths: Json = {};
-  for (const [version, items] of all) for (const item of items) paths[item.path] = pathV2(item, endpointsOf(version), dialect);
+  const items = [...pathItems(catalog, dialect).values()].flat().sort((a, b) => (a.path < b.path ? -1 : 1));
   return {
     swagger: "2.0",
     info: info(dialect),
-    paths,
-    definitions: definitions([...all.keys()], dialect, "v2", catalog),
+    paths: Object.fromEntries(items.map((item) => [item.path, pathV2(item, dialect)])),
+    definitions: definitions(items, catalog.versions.flatMap(kindsOf), dialect, "v2", catalog),
     securityDefinitions: security,
     security: [{ BearerToken: [] }],
   };
 }
 
-/** One document per group and version. */
-export function openApiV3(version: GroupVersion, catalog: Catalog, dialect: Dialect): Json {
-  const paths: Json = {};
-  for (const item of pathItems(catalog, dialect).get(version) ?? []) paths[item.path] = pathV3(item, endpointsOf(version), dialect);
+/** What the documents of OpenAPI 3 are called. */
+export const documentNames = (catalog: Catalog, dialect: Dialect): string[] => [...pathItems(catalog, dialect).keys()].sort();
+
+/** One document per group and version, and for each root. */
+export function openApiV3(name: string, catalog: Catalog, dialect: Dialect): Json {
+  const items = pathItems(catalog, dialect).get(name) ?? [];
+  const version = catalog.versions.find((item) => rootOf(item) === `/${name}`);
   return {
     openapi: "3.0.0",
     info: info(dialect),
-    paths,
-    components: { schemas: definitions([version], dialect, "v3", catalog), securitySchemes: security },
+    paths: Object.fromEntries(items.map((item) => [item.path, pathV3(item, dialect)])),
+    components: { schemas: definitions(items, version ? kindsOf(version) : [], dialect, "v3", catalog), securitySchemes: security },
   };
 }
 
-const endpointsOf = ({ endpoints }: GroupVersion): readonly Endpoint[] => [...endpoints.values()];
+const kindsOf = ({ endpoints }: Catalog["versions"][number]): Message[] => [...endpoints.values()].flatMap(({ schema }) => [schema, listOf(schema)]);
 
-function definitions(versions: readonly GroupVersion[], dialect: Dialect, form: Version, catalog: Catalog): Json {
-  const messages = versions.flatMap((version) => endpointsOf(version).flatMap(({ schema }) => [schema, listOf(schema)]));
+function definitions(items: readonly PathItem[], kinds: readonly Message[], dialect: Dialect, form: Version, catalog: Catalog): Json {
+  const used = items.flatMap(({ operations }) => operations.flatMap(({ body, answers }) => [body === "deleteOptions" ? DeleteOptions : body, ...Object.values(answers)]));
+  const messages = used.filter((item): item is Message => typeof item === "object");
   const everywhere = {
-    messages: [DeleteOptions],
+    messages: [DeleteOptions, WatchEvent],
     versions: catalog.versions.map(({ endpoints, version, group }) => [...endpoints.values()][0]?.schema.kind ?? { group, branded: false, version }),
   };
-  return collectDefinitions([...messages, Status, DeleteOptions] as Iterable<Message>, dialect, form, everywhere);
+  return collectDefinitions([...kinds, ...messages, ...(kinds.length > 0 ? [Status, DeleteOptions] : [])], dialect, form, everywhere);
 }
 
 const extension = (dialect: Dialect, name: string): string => `${dialect.wire.extensionPrefix}${name}`;
 
-function answerSchema(answer: Operation["answers"][string], operation: Operation, endpoints: readonly Endpoint[], dialect: Dialect, form: Version): Json {
-  if (answer === "string") return { type: "string" };
-  const message = answer === "status" ? Status : answer === "list" ? listOf(endpoints.find(({ kind }) => kind === operation.kind?.kind)!.schema) : answer;
-  return { $ref: schemaReference(schemaName(message, dialect), form) };
-}
+const answerSchema = (answer: Operation["answers"][string], dialect: Dialect, form: Version): Json =>
+  answer === "string" ? { type: "string" } : { $ref: schemaReference(schemaName(answer, dialect), form) };
 
 function bodySchema(body: NonNullable<Operation["body"]>, dialect: Dialect, form: Version): Json {
   if (body === "patch") return { $ref: schemaReference(`${dialect.wire.schemaPrefix}.apimachinery.pkg.apis.meta.v1.Patch`, form) };
@@ -69,17 +68,17 @@ const marks = ({ action, kind }: Operation, dialect: Dialect): Json => ({
 
 const described: Readonly<Record<string, string>> = { "200": "OK", "201": "Created", "202": "Accepted", "401": "Unauthorized" };
 
-function pathV2({ parameters, operations }: PathItem, endpoints: readonly Endpoint[], dialect: Dialect): Json {
+function pathV2({ parameters, operations }: PathItem, dialect: Dialect): Json {
   const parameter = ({ name, in: place, type, required, doc }: Parameter): Json => ({ name, in: place, type, description: doc, uniqueItems: true, ...(required && { required }) });
   const item: Json = {};
   for (const operation of operations) {
     const body = operation.body && { name: "body", in: "body", ...(operation.body !== "deleteOptions" && { required: true }), schema: bodySchema(operation.body, dialect, "v2") };
     const responses = Object.fromEntries(
-      Object.entries(operation.answers).map(([status, answer]) => [status, { description: described[status], schema: answerSchema(answer, operation, endpoints, dialect, "v2") }]),
+      Object.entries(operation.answers).map(([status, answer]) => [status, { description: described[status], schema: answerSchema(answer, dialect, "v2") }]),
     );
     item[operation.method] = {
       description: operation.doc,
-      consumes: operation.consumes,
+      ...(operation.consumes && { consumes: operation.consumes }),
       produces: operation.produces,
       schemes: ["https"],
       tags: [operation.tag],
@@ -89,11 +88,11 @@ function pathV2({ parameters, operations }: PathItem, endpoints: readonly Endpoi
       ...marks(operation, dialect),
     };
   }
-  item["parameters"] = parameters.map(parameter);
+  if (parameters.length > 0) item["parameters"] = parameters.map(parameter);
   return item;
 }
 
-function pathV3({ parameters, operations }: PathItem, endpoints: readonly Endpoint[], dialect: Dialect): Json {
+function pathV3({ parameters, operations }: PathItem, dialect: Dialect): Json {
   const parameter = ({ name, in: place, type, required, doc }: Parameter): Json => ({
     name,
     in: place,
@@ -106,7 +105,7 @@ function pathV3({ parameters, operations }: PathItem, endpoints: readonly Endpoi
     const body = operation.body && {
       requestBody: {
         ...(operation.body !== "deleteOptions" && { required: true }),
-        content: Object.fromEntries(operation.consumes.map((type) => [type, { schema: bodySchema(operation.body!, dialect, "v3") }])),
+        content: Object.fromEntries(operation.consumes!.map((type) => [type, { schema: bodySchema(operation.body!, dialect, "v3") }])),
       },
     };
     const responses = Object.fromEntries(
@@ -114,7 +113,7 @@ function pathV3({ parameters, operations }: PathItem, endpoints: readonly Endpoi
         status,
         {
           description: described[status],
-          content: Object.fromEntries(operation.produces.map((type) => [type, { schema: answerSchema(answer, operation, endpoints, dialect, "v3") }])),
+          content: Object.fromEntries(operation.produces.map((type) => [type, { schema: answerSchema(answer, dialect, "v3") }])),
         },
       ]),
     );
@@ -128,6 +127,6 @@ function pathV3({ parameters, operations }: PathItem, endpoints: readonly Endpoi
       ...marks(operation, dialect),
     };
   }
-  item["parameters"] = parameters.map(parameter);
+  if (parameters.length > 0) item["parameters"] = parameters.map(parameter);
   return item;
 }

@@ -3,9 +3,9 @@ import { createHash } from "node:crypto";
 import type { Dialect } from "#dialect";
 import { type Reply, header } from "#http";
 import type { ApiCall } from "../api-call.ts";
-import type { Catalog, GroupVersion } from "../catalog.ts";
+import type { Catalog } from "../catalog.ts";
 import type { PathHandler } from "../router.ts";
-import { openApiV2, openApiV3 } from "./document.ts";
+import { documentNames, openApiV2, openApiV3 } from "./document.ts";
 import { binaryDocument } from "./binary.ts";
 
 interface Made {
@@ -45,18 +45,13 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
       );
     }
     if (path === "/openapi/v3" || path === "/openapi/v3/") {
-      const paths = Object.fromEntries(
-        catalog().versions.map((version) => {
-          const { hash } = document(version);
-          return [pathOf(version), { serverRelativeURL: `/openapi/v3/${pathOf(version)}?hash=${hash}` }];
-        }),
-      );
+      const paths = Object.fromEntries(documentNames(catalog(), dialect).map((name) => [name, { serverRelativeURL: `/openapi/v3/${name}?hash=${document(name).hash}` }]));
       return { status: 200, headers: { "content-type": "text/plain; charset=utf-8" }, body: json({ paths }) };
     }
     if (!path.startsWith("/openapi/v3/")) return undefined;
-    const version = catalog().versions.find((item) => `/openapi/v3/${pathOf(item)}` === path);
-    if (!version) return { status: 404, headers: {} };
-    const found = document(version);
+    const name = path.slice("/openapi/v3/".length);
+    if (!documentNames(catalog(), dialect).includes(name)) return { status: 404, headers: {} };
+    const found = document(name);
     const asked = call.query.get("hash");
     if (asked !== undefined && asked !== found.hash) return { status: 301, headers: { location: `${path}?hash=${found.hash}` } };
     const reply = cached(call, found, "application/json");
@@ -64,12 +59,10 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
     return { ...reply, headers: { ...reply.headers, "cache-control": "public, immutable", expires: new Date(Date.now() + 365 * 86_400_000).toUTCString() } };
   };
 
-  function document(version: GroupVersion): Made {
-    return once(`v3 ${version.groupVersion}`, () => json(openApiV3(version, catalog(), dialect)));
+  function document(name: string): Made {
+    return once(`v3 ${name}`, () => json(openApiV3(name, catalog(), dialect)));
   }
 }
-
-const pathOf = ({ group, version, groupVersion }: GroupVersion): string => (group === "" ? `api/${version}` : `apis/${groupVersion}`);
 
 function cached(call: ApiCall, { body, hash }: Made, type: string): Reply {
   const etag = `"${hash}"`;

@@ -13,7 +13,7 @@ const binaryForm = protobufjs
   message Info { string title = 1; string version = 2; }
   message Paths { repeated NamedPathItem path = 2; }
   message NamedPathItem { string name = 1; PathItem value = 2; }
-  message PathItem { Operation get = 2; Operation put = 3; Operation post = 4; Operation delete = 5; Operation patch = 8; repeated ParametersItem parameters = 9; }
+  message PathItem { Operation get = 2; Operation put = 3; Operation post = 4; Operation delete = 5; Operation options = 6; Operation head = 7; Operation patch = 8; repeated ParametersItem parameters = 9; }
   message Operation { repeated string tags = 1; string description = 3; string operation_id = 5; repeated string produces = 6; repeated string consumes = 7; repeated ParametersItem parameters = 8; Responses responses = 9; repeated string schemes = 10; repeated NamedAny vendor_extension = 13; }
   message ParametersItem { Parameter parameter = 1; }
   message Parameter { BodyParameter body_parameter = 1; NonBodyParameter non_body_parameter = 2; }
@@ -96,7 +96,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
   test(`${name}: parameters of a path are declared, once`, () => {
     for (const document of [v2, ...documents]) {
       for (const [path, item] of Object.entries(document["paths"] as Record<string, Json>)) {
-        const shared = item["parameters"] as { name: string; in: string }[];
+        const shared = (item["parameters"] ?? []) as { name: string; in: string }[];
         const inPath = shared.filter((parameter) => parameter.in === "path").map((parameter) => parameter.name);
         assert.deepEqual(inPath.toSorted(), [...path.matchAll(/\{(\w+)\}/g)].map(([, word]) => word!).toSorted(), path);
         for (const [, , operation] of operationsOf({ paths: { [path]: item } })) {
@@ -110,6 +110,39 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
   test(`${name}: both versions describe the same operations`, () => {
     const of = (document: Json): string[] => operationsOf(document).map(([path, method]) => `${method} ${path}`);
     assert.deepEqual(documents.flatMap(of).toSorted(), of(v2).toSorted());
+  });
+
+  const published: [path: string, methods: string, operation: string, parameters: string][] = [
+    ["/api/", "get", "getCoreAPIVersions", ""],
+    ["/apis/apps/", "get", "getAppsAPIGroup", ""],
+    ["/apis/apps/v1/", "get", "getAppsV1APIResources", ""],
+    ["/version/", "get", "getCodeVersion", ""],
+    ["/api/v1/componentstatuses/{name}", "get", "readCoreV1ComponentStatus", "name pretty"],
+    ["/api/v1/namespaces/{namespace}/bindings", "post", "createCoreV1NamespacedBinding", "dryRun fieldManager fieldValidation namespace pretty"],
+    ["/api/v1/namespaces/{namespace}/pods/{name}/eviction", "post", "createCoreV1NamespacedPodEviction", "dryRun fieldManager fieldValidation name namespace pretty"],
+    ["/api/v1/namespaces/{namespace}/pods/{name}/exec", "get post", "connectCoreV1GetNamespacedPodExec", "command container name namespace stderr stdin stdout tty"],
+    ["/api/v1/nodes/{name}/proxy/{path}", "delete get head options patch post put", "connectCoreV1DeleteNodeProxyWithPath", "name path path"],
+    ["/api/v1/namespaces/{name}/finalize", "put", "replaceCoreV1NamespaceFinalize", "dryRun fieldManager fieldValidation name pretty"],
+    ["/apis/apps/v1/namespaces/{namespace}/deployments/{name}/scale", "get patch put", "readAppsV1NamespacedDeploymentScale", "name namespace pretty"],
+    [
+      "/api/v1/watch/namespaces/{namespace}/pods/{name}",
+      "get",
+      "watchCoreV1NamespacedPod",
+      "allowWatchBookmarks continue fieldSelector labelSelector limit name namespace pretty resourceVersion resourceVersionMatch sendInitialEvents timeoutSeconds watch",
+    ],
+  ];
+  for (const [path, methods, operation, parameters] of published) {
+    test(`${name}: ${path} is described`, () => {
+      const { parameters: common = [], ...operations } = (v2["paths"] as Record<string, Json>)[path]!;
+      const found = Object.keys(operations).toSorted();
+      assert.deepEqual(found.join(" "), methods);
+      assert.equal((operations[found[0]!] as Json)["operationId"], operation);
+      assert.equal((common as Json[]).map((each) => each["name"]).join(" "), parameters);
+    });
+  }
+
+  test(`${name}: what lies beside the groups has documents of its own`, () => {
+    for (const each of ["api", "apis", "apis/apps", "version", ".well-known/openid-configuration", "openid/v1/jwks"]) assert.ok(index[each], each);
   });
 
   test(`${name}: every operation of Events is described with its parameters and answers`, () => {
@@ -155,7 +188,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
       assert.equal(sent && sent["required"] === true, body);
       assert.equal((operation[`${prefix}group-version-kind`] as Json)["kind"], "Event");
     }
-    const own = Object.keys(paths).filter((path) => path.startsWith(`${events}/`) && !path.includes("/watch/"));
+    const own = Object.keys(paths).filter((path) => path.startsWith(`${events}/`) && path !== `${events}/` && !path.includes("/watch/"));
     assert.deepEqual(own.toSorted(), [...new Set(expected.map(([, path]) => path))].toSorted());
   });
 

@@ -1,8 +1,9 @@
 // The operations of every served path, in neutral form; the documents of both versions are written from them.
+import { Scale, Status, listOf } from "#api";
 import type { Dialect } from "#dialect";
-import type { Message } from "#schema";
+import { type Message, publishedKind } from "#schema";
 import type { Endpoint } from "#registry";
-import { type Catalog, type GroupVersion, verbsOf } from "../catalog.ts";
+import { type GroupVersion, verbsOf } from "../catalog.ts";
 
 export interface Parameter {
   readonly name: string;
@@ -13,18 +14,18 @@ export interface Parameter {
 }
 
 export interface Operation {
-  readonly method: "get" | "post" | "put" | "patch" | "delete";
+  readonly method: "get" | "post" | "put" | "patch" | "delete" | "options" | "head";
   readonly id: string;
   readonly tag: string;
   readonly doc: string;
   readonly action?: string;
   readonly kind?: { readonly group: string; readonly version: string; readonly kind: string };
-  readonly consumes: readonly string[];
+  readonly consumes?: readonly string[];
   readonly produces: readonly string[];
   readonly parameters: readonly Parameter[];
   readonly body?: Message | "patch" | "deleteOptions";
   /** What a status answers with. */
-  readonly answers: Readonly<Record<string, Message | "status" | "string" | "list">>;
+  readonly answers: Readonly<Record<string, Message | "string">>;
 }
 
 export interface PathItem {
@@ -33,13 +34,14 @@ export interface PathItem {
   readonly operations: readonly Operation[];
 }
 
-const query = (name: string, type: Parameter["type"], doc: string): Parameter => ({ name, in: "query", type, doc });
-const pretty = query("pretty", "string", "If 'true', the answer is printed for people.");
+export const query = (name: string, type: Parameter["type"], doc: string): Parameter => ({ name, in: "query", type, doc });
+export const pretty = query("pretty", "string", "If 'true', the answer is printed for people.");
 const dryRun = query("dryRun", "string", "When All, nothing is stored: the answer is what would have been.");
 const fieldManager = query("fieldManager", "string", "Who makes the change; owns the fields it sets.");
 const fieldValidation = query("fieldValidation", "string", "What becomes of unknown and repeated fields: Ignore, Warn or Strict.");
+export const writing: readonly Parameter[] = [dryRun, fieldManager, fieldValidation];
 const force = query("force", "boolean", "Apply takes over fields that others own.");
-const listing: readonly Parameter[] = [
+export const listing: readonly Parameter[] = [
   query("allowWatchBookmarks", "boolean", "Whether a watch may get marks that carry only a version."),
   query("continue", "string", "Where the page before this one ended."),
   query("fieldSelector", "string", "Only objects whose fields match."),
@@ -57,34 +59,42 @@ const deleting: readonly Parameter[] = [
   query("orphanDependents", "boolean", "No longer used: see propagationPolicy."),
   query("propagationPolicy", "string", "What becomes of dependents: Orphan, Background or Foreground."),
 ];
-const nameOf = (kind: string): Parameter => ({ name: "name", in: "path", type: "string", required: true, doc: `Name of the ${kind}.` });
-const namespace: Parameter = { name: "namespace", in: "path", type: "string", required: true, doc: "The namespace." };
+export const nameOf = (kind: string): Parameter => ({ name: "name", in: "path", type: "string", required: true, doc: `Name of the ${kind}.` });
+export const namespace: Parameter = { name: "namespace", in: "path", type: "string", required: true, doc: "The namespace." };
 
-const media = (dialect: Dialect): string[] => ["application/json", "application/yaml", dialect.wire.protobufMediaType];
-const streams = (dialect: Dialect): string[] => ["application/json;stream=watch", `${dialect.wire.protobufMediaType};stream=watch`];
+export const media = (dialect: Dialect): string[] => ["application/json", "application/yaml", dialect.wire.protobufMediaType];
+export const streams = (dialect: Dialect): string[] => ["application/json;stream=watch", `${dialect.wire.protobufMediaType};stream=watch`];
 const patches = ["application/json-patch+json", "application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml"];
 
-const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** `EventsV1`, `CoreV1`, `RbacAuthorizationV1`: the group and version inside operation ids. */
-function idPart({ group, version }: GroupVersion, dialect: Dialect): string {
+export function idPart({ group, version }: GroupVersion, dialect: Dialect): string {
   const bare = group === "" ? "core" : group.replace(`.${dialect.wire.groupSuffix}`, "");
   return bare.split(".").map(capital).join("") + capital(version);
 }
 
-const tagOf = (version: GroupVersion, dialect: Dialect): string => {
+export const tagOf = (version: GroupVersion, dialect: Dialect): string => {
   const part = idPart(version, dialect);
   const group = part.slice(0, -version.version.length);
   return `${group.charAt(0).toLowerCase()}${group.slice(1)}_${version.version}`;
 };
 
-export function pathItems(catalog: Catalog, dialect: Dialect): Map<GroupVersion, PathItem[]> {
-  return new Map(catalog.versions.map((version) => [version, [...version.endpoints.values()].flatMap((endpoint) => resourcePaths(version, endpoint, dialect))]));
+/** Where the paths of a version begin. */
+export const rootOf = ({ group, version, groupVersion }: GroupVersion): string => (group === "" ? `/api/${version}` : `/apis/${groupVersion}`);
+
+/** What every operation of a path takes is said once, for the path. */
+export function shared(item: PathItem): PathItem {
+  const [first, ...rest] = item.operations;
+  const everywhere = (first?.parameters ?? []).filter((parameter) => rest.every(({ parameters }) => parameters.includes(parameter)));
+  const operations = item.operations.map((operation) => ({ ...operation, parameters: operation.parameters.filter((parameter) => !everywhere.includes(parameter)) }));
+  const parameters = [...item.parameters, ...everywhere].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.in < b.in ? -1 : 1));
+  return { path: item.path, parameters, operations };
 }
 
-function resourcePaths(version: GroupVersion, endpoint: Endpoint, dialect: Dialect): PathItem[] {
+export function resourcePaths(version: GroupVersion, endpoint: Endpoint, dialect: Dialect): PathItem[] {
   const { strategy, namespaced } = endpoint.resource;
-  const root = version.group === "" ? `/api/${version.version}` : `/apis/${version.groupVersion}`;
+  const root = rootOf(version);
   const place = namespaced ? "/namespaces/{namespace}" : "";
   const base = `${root}${place}/${strategy.resource}`;
   const verbs = new Set<string>(verbsOf(endpoint));
@@ -92,34 +102,33 @@ function resourcePaths(version: GroupVersion, endpoint: Endpoint, dialect: Diale
   const group = idPart(version, dialect);
   const tag = tagOf(version, dialect);
   const scope = namespaced ? "Namespaced" : "";
-  const shared = { tag, kind };
+  const about = { tag, kind };
   const outer = namespaced ? [namespace] : [];
   const any = ["*/*"];
   const object = endpoint.schema;
-  const write = [dryRun, fieldManager, fieldValidation];
-  const listOperation = (id: string, all = false): Operation => ({
-    ...shared,
+  const listOperation = (id: string): Operation => ({
+    ...about,
     method: "get",
     id,
     doc: `List or watch objects of kind ${endpoint.kind}.`,
     action: "list",
     consumes: any,
     produces: [...media(dialect), ...streams(dialect)],
-    parameters: all ? [] : listing,
-    answers: { "200": "list" },
+    parameters: listing,
+    answers: { "200": listOf(object) },
   });
   const collection: Operation[] = [];
   if (verbs.has("list")) collection.push(listOperation(`list${group}${scope}${endpoint.kind}`));
   if (verbs.has("create")) {
     collection.push({
-      ...shared,
+      ...about,
       method: "post",
       id: `create${group}${scope}${endpoint.kind}`,
       doc: `Create a ${endpoint.kind}.`,
       action: "post",
       consumes: any,
       produces: media(dialect),
-      parameters: write,
+      parameters: writing,
       body: object,
       answers: { "200": object, "201": object, "202": object },
     });
@@ -127,7 +136,7 @@ function resourcePaths(version: GroupVersion, endpoint: Endpoint, dialect: Diale
   if (verbs.has("deletecollection")) {
     const parameters = [...listing.filter(({ name }) => name !== "watch" && name !== "allowWatchBookmarks"), ...deleting].sort((a, b) => (a.name < b.name ? -1 : 1));
     collection.push({
-      ...shared,
+      ...about,
       method: "delete",
       id: `delete${group}Collection${scope}${endpoint.kind}`,
       doc: `Delete every ${endpoint.kind} that matches.`,
@@ -136,10 +145,11 @@ function resourcePaths(version: GroupVersion, endpoint: Endpoint, dialect: Diale
       produces: media(dialect),
       parameters,
       body: "deleteOptions",
-      answers: { "200": "status" },
+      answers: { "200": Status },
     });
   }
-  const single: Operation[] = itemOperations(endpoint, { group, scope, part: "", verbs, dialect, tag });
+  const names = { group, scope, dialect, tag };
+  const single: Operation[] = itemOperations(endpoint, { ...names, part: "", verbs, kind, object });
   const items: PathItem[] = [
     { path: base, parameters: [...outer, pretty], operations: collection },
     { path: `${base}/{name}`, parameters: [nameOf(endpoint.kind), ...outer, pretty], operations: single },
@@ -147,58 +157,70 @@ function resourcePaths(version: GroupVersion, endpoint: Endpoint, dialect: Diale
   if (namespaced && verbs.has("list")) {
     items.push({
       path: `${root}/${strategy.resource}`,
-      parameters: [...listing, pretty].sort((a, b) => (a.name < b.name ? -1 : 1)),
-      operations: [listOperation(`list${group}${endpoint.kind}ForAllNamespaces`, true)],
+      parameters: [pretty],
+      operations: [listOperation(`list${group}${endpoint.kind}ForAllNamespaces`)],
     });
   }
   for (const [part, { verbs: partVerbs }] of Object.entries(strategy.subresources ?? {})) {
-    const operations = itemOperations(endpoint, { group, scope, part, verbs: new Set<string>(partVerbs ?? ["get", "patch", "update"]), dialect, tag });
+    const operations = itemOperations(endpoint, { ...names, part, verbs: new Set<string>(partVerbs ?? partly), kind, object });
     items.push({ path: `${base}/{name}/${part}`, parameters: [nameOf(endpoint.kind), ...outer, pretty], operations });
+  }
+  if (strategy.scale) {
+    const operations = itemOperations(endpoint, { ...names, part: "scale", verbs: new Set(partly), kind: publishedKind(Scale.kind, dialect), object: Scale });
+    items.push({ path: `${base}/{name}/scale`, parameters: [nameOf("Scale"), ...outer, pretty], operations });
   }
   return items.filter(({ operations }) => operations.length > 0);
 }
 
-function itemOperations(
-  endpoint: Endpoint,
-  { group, scope, part, verbs, dialect, tag }: { group: string; scope: string; part: string; verbs: ReadonlySet<string>; dialect: Dialect; tag: string },
-): Operation[] {
-  const kind = { group: endpoint.group, version: endpoint.version, kind: endpoint.kind };
+const partly = ["get", "patch", "update"] as const;
+
+interface ItemNames {
+  readonly group: string;
+  readonly scope: string;
+  readonly part: string;
+  readonly verbs: ReadonlySet<string>;
+  readonly dialect: Dialect;
+  readonly tag: string;
+  readonly kind: NonNullable<Operation["kind"]>;
+  readonly object: Message;
+}
+
+function itemOperations(endpoint: Endpoint, { group, scope, part, verbs, dialect, tag, kind, object }: ItemNames): Operation[] {
   const id = (verb: string): string => `${verb}${group}${scope}${endpoint.kind}${capital(part)}`;
   const what = part ? `${part} of a ${endpoint.kind}` : endpoint.kind;
-  const object = endpoint.schema;
-  const shared = { tag, kind, produces: media(dialect) };
-  const write = [dryRun, fieldManager, fieldValidation];
+  const about = { tag, kind, produces: media(dialect) };
   const operations: Operation[] = [];
   if (verbs.has("get"))
-    operations.push({ ...shared, method: "get", id: id("read"), doc: `Read the ${what}.`, action: "get", consumes: ["*/*"], parameters: [], answers: { "200": object } });
+    operations.push({ ...about, method: "get", id: id("read"), doc: `Read the ${what}.`, action: "get", consumes: ["*/*"], parameters: [], answers: { "200": object } });
   if (verbs.has("update"))
     operations.push({
-      ...shared,
+      ...about,
       method: "put",
       id: id("replace"),
       doc: `Replace the ${what}.`,
       action: "put",
       consumes: ["*/*"],
-      parameters: write,
+      parameters: writing,
       body: object,
       answers: { "200": object, "201": object },
     });
   if (verbs.has("patch"))
     operations.push({
-      ...shared,
+      ...about,
       method: "patch",
       id: id("patch"),
       doc: `Change the ${what} in part.`,
       action: "patch",
       consumes: patches,
-      parameters: [...write, force],
+      parameters: [...writing, force],
       body: "patch",
       answers: { "200": object, "201": object },
     });
   if (verbs.has("delete")) {
-    const gone = endpoint.resource.strategy.returnsDeleted ? object : ("status" as const);
+    const { returnsDeleted, beginDeletion } = endpoint.resource.strategy;
+    const gone = returnsDeleted && !beginDeletion ? object : Status;
     operations.push({
-      ...shared,
+      ...about,
       method: "delete",
       id: id("delete"),
       doc: `Delete a ${what}.`,
