@@ -67,16 +67,22 @@ export const networkPolicy = strategy<NetworkPolicy>({
   hub: NetworkPolicy,
   metaChecks: { asNew: 1 },
   generation: true,
-  status: "cleared",
+  // Nothing reports on policies yet: a status that came along stays, and its own door lets nothing in but an empty one.
+  resets: ["status"],
   defaults: ({ spec }) => {
     if (!spec.policyTypes?.length) spec.policyTypes = spec.egress?.length ? ["Ingress", "Egress"] : ["Ingress"];
   },
-  prepareForCreate: (obj) => {
-    obj.status = {};
+  prepareForUpdate: (obj, old) => {
+    if (old.status.conditions?.length) obj.status = old.status;
   },
   validate: ({ spec }) => specErrors(spec),
   // Everything is said twice of a changed policy; clients know it no other way.
   validateUpdate: ({ spec }) => [...specErrors(spec), ...specErrors(spec)],
-  subresources: { status: statusPart(({ status }) => conditionErrors(status.conditions, "status.conditions")) },
+  subresources: {
+    status: {
+      ...statusPart<NetworkPolicy>(({ status }) => conditionErrors(status.conditions, "status.conditions")),
+      merge: (sent, old) => ({ ...old, metadata: sent.metadata, status: sent.status.conditions?.length ? old.status : {} }),
+    },
+  },
   columns: [nameColumn, { name: "Pod-Selector", type: "string", doc: "Pods it holds for.", cell: ({ spec }: NetworkPolicy) => selectorText(spec.podSelector) }, ageColumn],
 });

@@ -6,7 +6,7 @@ import { endpoints } from "./endpoints.ts";
 import { ingress, ingressClass } from "./ingress.ts";
 import { networkPolicy } from "./network-policy.ts";
 import { isStrictPart, ordinaryIpErrors, parseCidr } from "./rules/address.ts";
-import { cellsOf, tryCreate, tryUpdate } from "./try-out.fixture.ts";
+import { cellsOf, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
 
 const metadata = { name: "x" };
 const backend = { service: { name: "s", port: { number: 80 } } };
@@ -105,6 +105,18 @@ test("the old way to name a class is warned of", () => {
   const annotated = { name: "x", annotations: { "orch.io/ingress.class": "c" } };
   assert.equal(tryCreate(ingress, { metadata: annotated, spec: { defaultBackend: backend } }).warnings.length, 1);
   assert.deepEqual(tryCreate(ingress, { metadata: annotated, spec: { defaultBackend: backend, ingressClassName: "d" } }).causes, ["Invalid annotations.orch.io/ingress.class"]);
+});
+
+test("nobody reports on policies yet", () => {
+  const conditions = [{ type: "Seen", status: "True", lastTransitionTime: "2024-01-01T00:00:00Z", reason: "R", message: "" }];
+  const plain = { metadata, spec: {} };
+  const seen = { ...plain, status: { conditions } };
+  const statusOf = ({ object }: { object: Record<string, unknown> }): unknown => object["status"];
+  assert.deepEqual(statusOf(tryCreate(networkPolicy, seen)), { conditions });
+  assert.deepEqual(statusOf(tryUpdate(networkPolicy, plain, seen)), { conditions });
+  assert.deepEqual(statusOf(tryUpdate(networkPolicy, seen, plain)), { conditions });
+  assert.deepEqual(statusOf(tryPart(networkPolicy, "status", plain, { status: { conditions } })), {});
+  assert.deepEqual(statusOf(tryPart(networkPolicy, "status", seen, { status: {} })), {});
 });
 
 test("tables show the network", () => {
