@@ -11,6 +11,7 @@ const cases: [name: string, schema: Message, object: object, cleared: object][] 
   ["an optional list stays as it is", Pod, { spec: { containers: [{ args: [] }] } }, { spec: { containers: [{ args: [] }] } }],
   ["what is absent stays absent", Role, {}, {}],
   ["null stays null", Role, { rules: null }, { rules: null }],
+  ["null among bytes becomes no bytes", ConfigMap, { binaryData: { a: null, b: "AA==" } }, { binaryData: { a: "", b: "AA==" } }],
   ["a kind without lists is left alone", ConfigMap, { data: { a: "" } }, { data: { a: "" } }],
 ];
 for (const [name, schema, object, cleared] of cases) {

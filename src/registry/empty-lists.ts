@@ -1,4 +1,5 @@
-// Required lists that are empty are written as null: binary storage cannot tell the two apart, and clients have come to see null.
+// Required lists that are empty are written as null, and null in a map of bytes as no bytes: binary storage cannot tell them apart,
+// and clients have come to see what it gives back.
 import type { Message, Shape } from "#schema";
 
 type Clear = (object: Record<string, unknown>) => void;
@@ -26,12 +27,18 @@ function clearerOf(message: Message): Clear | null {
         if ((object[key] as unknown[] | null)?.length === 0) object[key] = null;
       });
     }
+    if (field.shape.shape === "map" && field.shape.of.shape === "scalar" && field.shape.of.scalar === "bytes") steps.push((object) => fillBytes(object[key]));
     const inside = insideOf(field.shape);
     if (inside) steps.push((object) => inside(object[key]));
   }
   const clear: Clear | null = steps.length === 0 ? null : (object) => steps.forEach((step) => step(object));
   known.set(message, clear);
   return clear;
+}
+
+function fillBytes(map: unknown): void {
+  const values = (map ?? {}) as Record<string, string | null>;
+  for (const key in values) if (values[key] === null) values[key] = "";
 }
 
 function insideOf(shape: Shape): ((value: unknown) => void) | undefined {
