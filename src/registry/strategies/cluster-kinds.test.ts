@@ -267,3 +267,18 @@ test("a verdict gets its time", () => {
     { ...approved, lastUpdateTime: "2024-05-06T07:08:09Z", lastTransitionTime: "2024-05-06T07:08:09Z" },
   ]);
 });
+
+const reset: [name: string, strategy: Strategy, part: string, resets: string[]][] = [
+  ["who asks for a certificate owns nothing of it", certificateSigningRequest, "", ["spec", "status"]],
+  ["who signs owns no verdicts", certificateSigningRequest, "status", ["spec", "status.conditions"]],
+  ["who approves owns no certificate", certificateSigningRequest, "approval", ["spec", "status.certificate"]],
+  ["the status of flows brings no metadata along", flowSchema, "status", ["spec", "metadata"]],
+  ["nor does that of levels", priorityLevelConfiguration, "status", ["spec", "metadata"]],
+];
+for (const [name, strategy, part, resets] of reset) test(name, () => assert.deepEqual(part ? strategy.subresources![part]!.resets : strategy.resets, resets));
+
+test("labels sent with the status of a flow schema go nowhere", () => {
+  const before = { metadata, spec: { priorityLevelConfiguration: { name: "x" } } };
+  const { object } = tryPart(flowSchema, "status", before, { metadata: { ...metadata, labels: { a: "b" } }, status: {} });
+  assert.equal((object["metadata"] as { labels?: object }).labels, undefined);
+});

@@ -86,6 +86,7 @@ export const deployment = strategy<Deployment>({
         ...notDecremented(status.collisionCount, old.collisionCount, "status.collisionCount"),
       ]),
       merge: (sent, old) => ({ ...old, metadata: { ...sent.metadata, labels: old.metadata.labels }, status: sent.status }),
+      resets: ["spec", "metadata.labels"],
     },
   },
   columns: [

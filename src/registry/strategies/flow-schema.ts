@@ -4,7 +4,7 @@ import { type FieldError, duplicate, forbiddenField, invalidValue, notSupported,
 import { dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
 import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
-import { statusPart } from "./parts.ts";
+import { bareStatusPart } from "./parts.ts";
 import { formatErrors } from "./rules/format.ts";
 import { supported } from "./rules/one-of.ts";
 import { same } from "./rules/unchanged.ts";
@@ -139,7 +139,7 @@ export const flowSchema = strategy<FlowSchema>({
     obj.status = {};
   },
   validate: errorsOf,
-  subresources: { status: statusPart(({ status }) => flowConditionErrors(status.conditions)) },
+  subresources: { status: bareStatusPart(({ status }) => flowConditionErrors(status.conditions)) },
   columns: [
     nameColumn,
     { name: "PriorityLevel", type: "string", doc: "Level its requests are served at.", cell: ({ spec }: FlowSchema) => spec.priorityLevelConfiguration.name },

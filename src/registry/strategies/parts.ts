@@ -14,3 +14,15 @@ export function statusPart<T extends WithStatus>(validate?: (obj: T, old: T, abo
     resets: ["spec"],
   };
 }
+
+/** The same, for kinds whose metadata only the object's own door changes. */
+export function bareStatusPart<T extends WithStatus>(validate: (obj: T) => FieldError[]): PartSubresource<T> {
+  return {
+    merge: (sent, old) => {
+      const { resourceVersion, managedFields } = sent.metadata;
+      return { ...old, metadata: { ...old.metadata, resourceVersion, managedFields }, status: sent.status };
+    },
+    validate,
+    resets: ["spec", "metadata"],
+  };
+}

@@ -4,7 +4,7 @@ import { type FieldError, forbiddenField, invalidValue, notSupported, required }
 import { type ApiObject, type Circumstances, strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { flowConditionErrors } from "./flow-schema.ts";
-import { statusPart } from "./parts.ts";
+import { bareStatusPart } from "./parts.ts";
 import { same } from "./rules/unchanged.ts";
 
 type Spec = PriorityLevelConfiguration["spec"];
@@ -97,7 +97,7 @@ export const priorityLevelConfiguration = strategy<PriorityLevelConfiguration>({
     obj.status = {};
   },
   validate: errorsOf,
-  subresources: { status: statusPart(({ status }) => flowConditionErrors(status.conditions)) },
+  subresources: { status: bareStatusPart(({ status }) => flowConditionErrors(status.conditions)) },
   columns: [
     nameColumn,
     { name: "Type", type: "string", doc: "Whether its requests are limited.", cell: ({ spec }: PriorityLevelConfiguration) => spec.type },

@@ -134,6 +134,7 @@ export const certificateSigningRequest = strategy<Request>({
   hub: CertificateSigningRequest,
   metaChecks: { asNew: 1 },
   status: "cleared",
+  resets: ["spec", "status"],
   validateName: () => [],
   prepareForCreate: (obj, { identity }) => {
     const { username: _name, uid: _uid, groups: _groups, extra: _extra, ...asked } = obj.spec;
@@ -156,12 +157,12 @@ export const certificateSigningRequest = strategy<Request>({
     status: {
       merge: (sent, old, { now }) => ({ ...old, metadata: sent.metadata, status: withConditions(sent.status, timed(keepVerdicts(sent.status.conditions, old), old, now)) }),
       validate: (obj, old, about) => [...errorsOf(obj, old, about), ...changeErrors(obj, old, { sign: true })],
-      resets: ["spec"],
+      resets: ["spec", "status.conditions"],
     },
     approval: {
       merge: (sent, old, { now }) => ({ ...old, metadata: sent.metadata, status: withConditions(old.status, timed(sent.status.conditions, old, now)) }),
       validate: (obj, old, about) => [...errorsOf(obj, old, about), ...changeErrors(obj, old, { approve: true })],
-      resets: ["spec"],
+      resets: ["spec", "status.certificate"],
     },
   },
   columns: [

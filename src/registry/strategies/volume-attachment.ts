@@ -5,6 +5,7 @@ import type { Dialect } from "#dialect";
 import { dns1123SubdomainProblems } from "#schema";
 import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
+import { bareStatusPart } from "./parts.ts";
 import { formatErrors } from "./rules/format.ts";
 import { same } from "./rules/unchanged.ts";
 import { driverNameErrors, volumeSpecErrors } from "./volume-rules.ts";
@@ -57,17 +58,7 @@ export const volumeAttachment = strategy<VolumeAttachment>({
     const errors = errorsOf(obj, dialect);
     return [...errors, ...errors, ...(same(obj.spec, old.spec) ? [] : [invalidValue("spec", obj.spec, "field is immutable")])];
   },
-  subresources: {
-    status: {
-      merge: (sent, old) => ({
-        ...old,
-        metadata: { ...old.metadata, resourceVersion: sent.metadata.resourceVersion, managedFields: sent.metadata.managedFields },
-        status: sent.status,
-      }),
-      validate: ({ status }) => statusErrors(status),
-      resets: ["spec", "metadata"],
-    },
-  },
+  subresources: { status: bareStatusPart(({ status }) => statusErrors(status)) },
   columns: [
     nameColumn,
     { name: "Attacher", type: "string", format: "name", doc: "Who attaches it.", cell: ({ spec }: VolumeAttachment) => spec.attacher },
