@@ -143,13 +143,6 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   ]);
   let port: SecurePort | undefined;
   let debugSocket: PlainListener | undefined;
-  if (options.listen !== false) {
-    options.onPhase?.("opening the secure port");
-    const { own } = options;
-    port = await openSecurePort({ settings, clock, log, handle: front.handle, signal: closing.signal, ...(own && { pair: () => own.servingPair(clock.now()) }) });
-    if (settings.debugSocketPath) debugSocket = await listenPlain({ path: settings.debugSocketPath, handle: plainHandler(serving.profiling), now: () => clock.now() });
-  }
-  const edge: Edge = port?.listener ?? { drain: () => undefined, connections: () => 0 };
   const close = async (): Promise<void> => {
     closing.abort();
     serving.stop();
@@ -158,6 +151,19 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     await core.stop();
     if (!options.store) await store.close();
   };
+  if (options.listen !== false) {
+    options.onPhase?.("opening the secure port");
+    const { own } = options;
+    try {
+      port = await openSecurePort({ settings, clock, log, handle: front.handle, signal: closing.signal, ...(own && { pair: () => own.servingPair(clock.now()) }) });
+      if (settings.debugSocketPath) debugSocket = await listenPlain({ path: settings.debugSocketPath, handle: plainHandler(serving.profiling), now: () => clock.now() });
+    } catch (error) {
+      // A server that cannot listen leaves nothing running behind.
+      await close();
+      throw error;
+    }
+  }
+  const edge: Edge = port?.listener ?? { drain: () => undefined, connections: () => 0 };
   return {
     url: port?.url ?? "",
     handle: front.handle,

@@ -246,6 +246,8 @@ test("the discovery documents name the issuer and the public keys", () => {
     subject_types_supported: ["public"],
     id_token_signing_alg_values_supported: ["ES256", "RS256"],
   });
+  const elsewhere = openIdDocuments({ issuer: issuerName, jwksUri: "https://keys.example/set", externalAddress: "10.0.0.1:6443", keys: [rsa] });
+  assert.equal((JSON.parse(elsewhere.configuration) as { jwks_uri: string }).jwks_uri, "https://keys.example/set", "a given address of the keys wins");
   const published = (JSON.parse(set) as { keys: Record<string, string>[] }).keys;
   assert.deepEqual(
     published.map(({ use, kty, alg, kid }) => [use, kty, alg, kid]),

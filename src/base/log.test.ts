@@ -152,6 +152,18 @@ test("a sink drops the oldest lines past its limit and says how many", () => {
   assert.match(taken, /1 lines were dropped.*\nbbbb\ncccc\n$/);
 });
 
+test("a buffering sink hands over what it holds at its flush interval", async () => {
+  const arrived = Promise.withResolvers<string>();
+  const output = (_descriptor: number, bytes: Uint8Array): number => {
+    arrived.resolve(Buffer.from(bytes).toString());
+    return bytes.length;
+  };
+  const alive = setInterval(() => undefined, 1000);
+  logSink({ descriptor: 1, bufferBytes: 1000, flushMilliseconds: 10, output }).write("little\n");
+  assert.equal(await arrived.promise, "little\n");
+  clearInterval(alive);
+});
+
 test("a buffering sink hands over when its buffer is full", () => {
   let taken = "";
   const sink = logSink({

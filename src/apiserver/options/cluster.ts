@@ -5,8 +5,6 @@ import { atLeast, bool, cidr, duration, featureGates, file, int, knownGates, lis
 
 const aggregation = "no other servers are aggregated";
 
-const ownService = "the addresses behind the server's own service are kept by leases only";
-
 const tracing = "no traces are sent";
 
 const egress = "outgoing connections go directly";
@@ -36,8 +34,7 @@ export const clusterSection = (dialect: Dialect) =>
       flag: "endpoint-reconciler-type",
       type: oneOf("master-count", "lease", "none"),
       default: "lease",
-      notYetFor: (type) => (type === "master-count" ? ownService : undefined),
-      doc: "How the addresses behind the API server's own service are kept up: lease, none, or the deprecated master-count. With none the server makes no such service either.",
+      doc: "How the addresses behind the API server's own service are kept up: lease, none, or the deprecated master-count, which here means lease. With none the server makes no such service either.",
     }),
     option({
       flag: "lease-reuse-duration-seconds",

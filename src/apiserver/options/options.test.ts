@@ -194,7 +194,7 @@ test("flags that cannot be used yet are listed with the reason; those that scrip
 });
 
 const notBuilt = ["--audit-log-path=x", "--oidc-groups-claim=x", "--enable-admission-plugins=AlwaysAdmit", "--aggregator-reject-forwarding-redirect=false"];
-const partlyBuilt = ["--authorization-mode=Node,RBAC", "--storage-media-type=application/yaml", "--endpoint-reconciler-type=master-count"];
+const partlyBuilt = ["--authorization-mode=Node,RBAC", "--storage-media-type=application/yaml"];
 for (const flag of [...notBuilt, ...partlyBuilt]) {
   test(`${flag} is refused, not ignored`, () => {
     const { errors } = run([flag], { without: [flag.slice(0, flag.indexOf("="))] });
@@ -244,4 +244,17 @@ test("the embedded store is announced, not refused", () => {
   const { errors, warnings } = run([], { without: ["--store-servers"] });
   assert.deepEqual(errors, []);
   assert.ok(warnings.some((line) => line.includes("--store-servers")));
+});
+
+test("tokens are verified with the key of the serving certificate where no other is given", () => {
+  const without = ["--service-account-key-file", "--service-account-signing-key-file", "--service-account-issuer"];
+  const own = ["--tls-cert-file=t.crt", "--tls-private-key-file=t.key"];
+  assert.deepEqual(run(own, { without }).values.serviceAccountKeyFile, ["t.key"]);
+  assert.deepEqual(run([...own, "--service-account-key-file=s.key"], { without }).values.serviceAccountKeyFile, ["s.key"]);
+});
+
+test("the old way to keep the server's own endpoints is accepted, and told to be old", () => {
+  const settled = run(["--endpoint-reconciler-type=master-count"]);
+  assert.deepEqual(settled.errors, []);
+  assert.ok(settled.warnings.some((line) => line.includes("master-count is deprecated")));
 });

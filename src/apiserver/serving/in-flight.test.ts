@@ -106,3 +106,24 @@ test("one user's queue is bounded", () => {
   for (let at = 0; at < 300; at++) step.run(read(), pending().next).catch(() => refused++);
   return turn().then(() => assert.equal(refused, 99));
 });
+
+test("with a queue there is one limit, the sum of both, whoever reads or writes", async () => {
+  const step = inFlightLimit({ reading: 2, writing: 1, queue: true, clock: virtualClock() });
+  let begun = 0;
+  const done: (() => void)[] = [];
+  const next = (): Promise<Reply> => {
+    begun++;
+    return new Promise((resolve) => done.push(() => resolve({ status: 200, headers: {} })));
+  };
+  const all = [write("a"), write("b"), write("c"), write("d"), read("e")].map((call) => step.run(call, next));
+  await turn();
+  assert.equal(begun, 3, "three at once, though only one write would be let in by itself");
+  done.shift()!();
+  await turn();
+  assert.equal(begun, 4);
+  while (begun < 5 || done.length > 0) {
+    done.shift()?.();
+    await turn();
+  }
+  await Promise.all(all);
+});

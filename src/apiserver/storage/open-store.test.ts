@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { silentLog, virtualClock } from "#base";
+import { dialects, groupName } from "#dialect";
+import { openStore } from "#store";
+import { settleFlags } from "../settings-of.ts";
+import { openStoreFor } from "./open-store.ts";
+
+const dialect = dialects.orch;
+const secretOf = (byte: number): string => Buffer.alloc(32, byte).toString("base64");
+const config = (...names: string[]): string =>
+  JSON.stringify({
+    kind: "EncryptionConfiguration",
+    apiVersion: `${groupName(dialect, { group: "apiserver.config", branded: true })}/v1`,
+    resources: [{ resources: ["secrets"], providers: [{ aesgcm: { keys: names.map((name, at) => ({ name, secret: secretOf(at + 1) })) } }, { identity: {} }] }],
+  });
+
+async function setUp(t: TestContext, ...flags: string[]) {
+  const folder = mkdtempSync(join(tmpdir(), "orch-encryption-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "enc.json");
+  writeFileSync(file, config("first"));
+  const clock = virtualClock();
+  const plain = await openStore({ memory: true, clock });
+  const stop = new AbortController();
+  t.after(async () => {
+    stop.abort();
+    await plain.close();
+  });
+  const { values: settings } = settleFlags(dialect, ["--store-servers=memory://", `--encryption-provider-config=${file}`, ...flags]);
+  const strategies = [{ resource: "secrets", hub: { kind: { group: "", branded: false, version: "v1", kind: "Secret" } } }] as never;
+  const store = await openStoreFor({ settings, dialect, strategies, storePrefix: "/registry", clock, log: silentLog, signal: stop.signal }, plain);
+  const keyOf = async (name: string): Promise<string> => {
+    await store.write({ key: `/registry/secrets/ns/${name}`, value: Buffer.from("value"), expect: "absent" });
+    const { entries } = await plain.read({ key: `/registry/secrets/ns/${name}` });
+    return /aesgcm:v1:(\w+):/.exec(Buffer.from(entries[0]!.value).toString("latin1"))?.[1] ?? "plain";
+  };
+  return { file, clock, keyOf };
+}
+
+test("a changed encryption configuration is read again where that is asked for; a broken one is not taken up", async (t) => {
+  const { file, clock, keyOf } = await setUp(t, "--encryption-provider-config-automatic-reload");
+  assert.equal(await keyOf("a"), "first");
+  writeFileSync(file, config("second", "first"));
+  await clock.advance(60_000);
+  assert.equal(await keyOf("b"), "second");
+  writeFileSync(file, "{");
+  await clock.advance(60_000);
+  assert.equal(await keyOf("c"), "second");
+});
+
+test("otherwise the encryption configuration is that of the start", async (t) => {
+  const { file, clock, keyOf } = await setUp(t);
+  writeFileSync(file, config("second", "first"));
+  await clock.advance(120_000);
+  assert.equal(await keyOf("a"), "first");
+});
