@@ -168,8 +168,15 @@ test("headers beyond the limit are refused and the server lives on", async () =>
   assert.equal((await ask(served, "/version")).status, 200);
 });
 
-test("too many requests in flight answer 429 and Retry-After, but for watches and superusers", async () => {
-  await using served = await serve("--max-requests-inflight=1", "--max-mutating-requests-inflight=1", "--enable-priority-and-fairness=false");
+for (const [name, off] of [
+  ["too many requests in flight answer 429 and Retry-After, but for watches and superusers", "--enable-priority-and-fairness=false"],
+  ["priority and fairness needs its feature gate too: without it too many requests are refused at once", "--feature-gates=APIPriorityAndFairness=false"],
+] as const) {
+  test(name, () => tooManyAreRefused(off));
+}
+
+async function tooManyAreRefused(off: string): Promise<void> {
+  await using served = await serve("--max-requests-inflight=1", "--max-mutating-requests-inflight=1", off);
   const held = request({
     host: "127.0.0.1",
     port: served.port,
@@ -189,7 +196,7 @@ test("too many requests in flight answer 429 and Retry-After, but for watches an
   assert.equal((await attempt("admin-token")).status, 201);
   assert.equal((await ask(served, "/version", { headers: { authorization: "Bearer user-token" } })).status, 200);
   held.destroy();
-});
+}
 
 test("a request that takes too long answers 504", async () => {
   await using served = await serve("--request-timeout=300ms");

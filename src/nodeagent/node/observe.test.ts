@@ -1,0 +1,60 @@
+import assert from "node:assert/strict";
+import { tmpdir } from "node:os";
+import { test } from "node:test";
+import { silentLog, virtualClock } from "#base";
+import { fakeRuntime } from "#cri";
+import { type ObserveOptions, nodeObserver } from "./observe.ts";
+
+const machine = {
+  cpus: 4,
+  memoryBytes: 8 * 1024 ** 3,
+  swapBytes: 0,
+  hugepages: [],
+  machineId: "m",
+  systemUuid: "s",
+  bootId: "b",
+  kernelVersion: "6.1",
+  osImage: "An OS",
+  architecture: "arm64",
+  maxPids: 4_000_000,
+  appArmor: false,
+};
+const look = async (more: Partial<ObserveOptions>) => {
+  const clock = virtualClock();
+  const observe = nodeObserver({
+    clock,
+    log: silentLog,
+    runtime: fakeRuntime({ clock }),
+    runtimeHealth: { version: () => undefined, troubles: () => ["the runtime rests"], check: async () => undefined, stop: () => undefined } as never,
+    hostname: "n1",
+    addresses: { given: ["10.0.0.1"] },
+    rootDirectory: tmpdir(),
+    agentVersion: "v1",
+    maxPods: 110,
+    podsPerCore: 0,
+    reserved: [{ memory: "1Gi" }],
+    hardThresholds: { "memory.available": "1Gi" },
+    reserveThresholds: true,
+    pressureTransitionMilliseconds: 0,
+    localStorageIsolation: true,
+    maxImages: 50,
+    machine: async () => machine,
+    ...more,
+  });
+  return await observe();
+};
+
+test("hard thresholds lessen what pods may use, and are left out of what pods may use where that is asked for", async () => {
+  assert.equal((await look({})).facts.allocatable["memory"], "6Gi");
+  assert.equal((await look({ reserveThresholds: false })).facts.allocatable["memory"], "7Gi");
+});
+
+test("local storage is among the capacity only where it is accounted for", async () => {
+  assert.ok("ephemeral-storage" in (await look({})).facts.capacity);
+  assert.ok(!("ephemeral-storage" in (await look({ localStorageIsolation: false })).facts.capacity));
+});
+
+test("a threshold that is not reached any more is a pressure, and the runtime's troubles are the node's", async () => {
+  const { health } = await look({ hardThresholds: { "memory.available": "1Pi" } });
+  assert.deepEqual([health.memoryPressure, health.diskPressure, health.pidPressure, health.troubles], [true, false, false, ["the runtime rests"]]);
+});
