@@ -17,7 +17,7 @@ import { type HealthPaths, healthReply } from "./health/health.ts";
 import { type PathHandler, router } from "./router.ts";
 import type { Serves } from "./serving/served-apis.ts";
 import type { ServingSteps } from "./serving/serving.ts";
-import { authenticate, authorize, commonHeaders, impersonate, newAuditId, rescue } from "./steps.ts";
+import { accessOf, allowed, authenticate, authorize, commonHeaders, impersonate, newAuditId, rescue } from "./steps.ts";
 
 export interface CoreOptions {
   readonly dialect: Dialect;
@@ -110,6 +110,7 @@ export function buildFront(core: Core, options: FrontOptions): Front {
     clock: core.clock,
     settings: core.options.settings,
     gates: { watchList: core.options.watchList },
+    mayCreate: (call) => allowed(options.authorizer, { ...accessOf(call), verb: "create" }),
     minRequestTimeoutSeconds: core.options.minRequestTimeoutSeconds,
     deleteCollectionWorkers: core.options.deleteCollectionWorkers,
     closing: options.closing,

@@ -168,7 +168,8 @@ export function accessOf(call: ApiCall): Attributes {
   };
 }
 
-async function allowed(authorizer: Authorizer, access: Attributes): Promise<void> {
+/** Throws when the answer is no. */
+export async function allowed(authorizer: Authorizer, access: Attributes): Promise<void> {
   const decision = authorizer.decide(access);
   const { verdict, reason } = decision instanceof Promise ? await decision : decision;
   if (verdict !== "allow") throw forbiddenError(access, reason);

@@ -12,11 +12,18 @@ import type { ApiObject } from "./strategy.ts";
 
 const mostNames = 8;
 
+interface CreateOptions {
+  /** Managed fields are written already. */
+  readonly tracked?: boolean;
+  /** Throws when the client may not create. */
+  readonly mayCreate?: (() => Promise<void>) | undefined;
+}
+
 /**
  * Stores a new object, given in the stored shape with its defaults. Answers what is now held; a dry run shows no revision.
  * A name the server made up and found taken is made up anew, a few times.
  */
-export async function create(request: WriteRequest, object: ApiObject, options: { readonly tracked?: boolean } = {}): Promise<Held> {
+export async function create(request: WriteRequest, object: ApiObject, options: CreateOptions = {}): Promise<Held> {
   const { metadata: meta } = object;
   if (meta.name || !meta.generateName) return await attemptToCreate(request, object, options);
   const { managedFields } = meta;
@@ -31,7 +38,7 @@ export async function create(request: WriteRequest, object: ApiObject, options: 
   }
 }
 
-async function attemptToCreate(request: WriteRequest, object: ApiObject, options: { readonly tracked?: boolean } = {}): Promise<Held> {
+async function attemptToCreate(request: WriteRequest, object: ApiObject, options: CreateOptions): Promise<Held> {
   const { endpoint } = request;
   const { resource } = endpoint;
   const { strategy } = resource;
@@ -59,6 +66,7 @@ async function attemptToCreate(request: WriteRequest, object: ApiObject, options
   if (errors.length === 0) errors.push(...validateMeta(meta, resource.namespaced, pathSegment));
   if (errors.length > 0) throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, meta.name ?? "", errors);
   for (const text of strategy.warnings?.(object, undefined, about) ?? []) request.warn(text);
+  await options.mayCreate?.();
   await request.admission.validate(attempt(request, "CREATE", meta.name!, object, undefined));
   const encoded = resource.encode(object);
   const key = resource.keyOf(meta.namespace ?? "", meta.name!);

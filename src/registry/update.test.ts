@@ -80,6 +80,19 @@ test("a change of what is not there", async (t) => {
   assert.ok((await get("b"))!.metadata.uid);
 });
 
+test("what somebody else creates in the meantime is changed", async (t) => {
+  const { update, create, request } = await shelf(t, configMap, {
+    beforeWrite: async (_write, count) => {
+      if (count === 1) await create(map({ labels: { theirs: "1" } }));
+    },
+  });
+  const { apiVersion, kind } = request().endpoint;
+  const transform = (old: ApiObject | undefined): ApiObject =>
+    Object.assign(old ?? { apiVersion, kind, metadata: { name: "a", creationTimestamp: null } }, { data: { x: "mine" } });
+  const changed = await update("a", { transform, createIfAbsent: true });
+  assert.deepEqual([changed.metadata.labels, changed["data"]], [{ theirs: "1" }, { x: "mine" }]);
+});
+
 const immutable: [name: string, edit: Edit, cause: string][] = [
   ["name", (object) => void (object.metadata.name = "b"), "Invalid metadata.name"],
   ["uid", (object) => void (object.metadata.uid = "b"), "Invalid metadata.uid"],

@@ -1,5 +1,5 @@
 // The way of a change: read, transform, check, write against the revision read; a lost race starts over.
-import { type FieldError, badRequest, conflict, invalid, invalidValue, notFound } from "#base";
+import { ApiError, type FieldError, badRequest, conflict, invalid, invalidValue, notFound } from "#base";
 import { type JsonObject, keepTimes, validate } from "#schema";
 import { isDeepStrictEqual } from "node:util";
 import type { Held } from "#watchcache";
@@ -18,6 +18,8 @@ export interface Change {
   readonly tracked?: boolean;
   /** Creates the object when there is none. */
   readonly createIfAbsent?: boolean;
+  /** Asked before an object is created this way; throws when the client may change such objects but not create them. */
+  readonly mayCreate?: () => Promise<void>;
   /** The uid that must be there, where the client says one. */
   readonly uid?: string | undefined;
 }
@@ -41,7 +43,9 @@ export async function update(request: WriteRequest, name: string, change: Change
       const object = await change.transform(undefined);
       // Whoever replaces what is not there has a version of something that was; it means nothing for the new object.
       delete object.metadata.resourceVersion;
-      return { held: await create(request, object, { tracked: change.tracked ?? false }), created: true };
+      const made = await create(request, object, { tracked: change.tracked ?? false, mayCreate: change.mayCreate }).catch(unlessTaken);
+      if (made) return { held: made, created: true };
+      continue;
     }
     const old = resource.objectOf(held);
     if (change.uid && change.uid !== old.metadata.uid) {
@@ -65,6 +69,11 @@ export async function update(request: WriteRequest, name: string, change: Change
     if (written) return { held: written, created: false };
     if (tries >= mostAttempts) throw resource.changedSince(endpoint, name);
   }
+}
+
+/** Somebody else created it in the meantime: then it is there to be changed. */
+function unlessTaken(error: unknown): undefined {
+  if (!(error instanceof ApiError && error.reason === "AlreadyExists")) throw error;
 }
 
 const wantsAnyVersion = ({ metadata }: ApiObject): boolean => metadata.resourceVersion === undefined || metadata.resourceVersion === "" || metadata.resourceVersion === "0";

@@ -103,3 +103,21 @@ test("a replacement that creates forgets the version it came with", async () => 
   const refused = await ask("PUT", path, { body: { metadata: { name: "l" }, spec: {} } });
   assert.deepEqual([refused.status, refused.at("details.kind"), refused.causes], [422, "leases", ["Invalid metadata.resourceVersion"]]);
 });
+
+const creating: [name: string, verbs: string[], status: number][] = [
+  ["who may change but not create", ["patch", "update"], 403],
+  ["who may do both", ["patch", "update", "create"], 201],
+];
+for (const [name, verbs, status] of creating) {
+  test(`a change that would create, by one ${name}, answers ${status}`, async () => {
+    const namespace = await place();
+    const rbac = `/apis/rbac.authorization.orch.io/v1/namespaces/${namespace}`;
+    const rules = [{ apiGroups: ["", "coordination.orch.io"], resources: ["configmaps", "leases"], verbs }];
+    await must(201, "POST", `${rbac}/roles`, { body: { metadata: { name: "r" }, rules } });
+    await must(201, "POST", `${rbac}/rolebindings`, { body: { metadata: { name: "b" }, roleRef: { kind: "Role", name: "r" }, subjects: [{ kind: "User", name: "helper" }] } });
+    const trusted = { name: "helper", groups: [] };
+    const applied = await must(status, "PATCH", `/api/v1/namespaces/${namespace}/configmaps/a${mine}`, { type: apply, body: map, trusted });
+    const put = await must(status, "PUT", `/apis/coordination.orch.io/v1/namespaces/${namespace}/leases/l`, { body: { metadata: { name: "l" }, spec: {} }, trusted });
+    if (status === 403) assert.deepEqual([applied.at("details"), put.at("details.kind")], [{ name: "a", kind: "configmaps" }, "leases"]);
+  });
+}

@@ -15,6 +15,8 @@ export interface EndpointContext {
   readonly clock: Clock;
   readonly settings: RegistrySettings;
   readonly gates: { readonly watchList: boolean };
+  /** Throws unless whoever calls may also create what they change. */
+  mayCreate(call: ApiCall): Promise<void>;
   /** Watches last at least this long unless they ask for less. */
   readonly minRequestTimeoutSeconds: number;
   readonly deleteCollectionWorkers: number;

@@ -17,7 +17,9 @@ export const patch: Endpointed = async (context, call, endpoint) => {
   const applying = type === "application/apply-patch+yaml";
   const { as } = represented(context, call, endpoint, objectForms);
   const options = writeOptions(call, endpoint.resource.dialect, "PatchOptions", applying);
-  const changeFor = applying ? applied(await applyConfiguration(call, endpoint, options), options) : patched(await patchedTree(call, endpoint, options, type));
+  const changeFor = applying
+    ? applied(await applyConfiguration(call, endpoint, options), options, () => context.mayCreate(call))
+    : patched(await patchedTree(call, endpoint, options, type));
   const request = writeRequest(context, call, endpoint, options);
   const { held, created } = await update(request, call.target.name, changeFor(request));
   return replyWith(as, endpoint, created ? 201 : 200, as.object(held));
@@ -28,9 +30,10 @@ const patched =
   (request: WriteRequest): Change => ({ transform: (old) => defaulted(request, change(request.endpoint.fromHub(old!))) });
 
 const applied =
-  (configuration: Configuration, { force = false }: WriteOptions) =>
+  (configuration: Configuration, { force = false }: WriteOptions, mayCreate: () => Promise<void>) =>
   (request: WriteRequest): Change => ({
     createIfAbsent: true,
+    mayCreate,
     tracked: true,
     transform: (old) => {
       const object = applyObject(request, old, configuration.read(), force);

@@ -26,6 +26,7 @@ export const replace: Endpointed = async (context, call, endpoint) => {
   const { held, created } = await update(request, call.target.name, {
     transform: () => deepCopy(next),
     createIfAbsent: endpoint.resource.strategy.createOnUpdate ?? false,
+    mayCreate: () => context.mayCreate(call),
     uid: next.metadata.uid,
   });
   return replyWith(as, endpoint, created ? 201 : 200, as.object(held));
