@@ -1,0 +1,78 @@
+// Plug-ins that only say no: to everything, to addresses from outside, to owners one has no say over.
+import type { ObjectMeta, OwnerReference, Service } from "#api";
+import type { User } from "#authn";
+import type { Authorizer, ResourceTarget } from "#authz";
+import { forbidden } from "#base";
+import { isDeepStrictEqual } from "node:util";
+import type { AdmissionPlugin, Attempt } from "../attempt.ts";
+
+const refused = (attempt: Attempt, why: string): Error => forbidden(attempt.resource, attempt.name, why);
+
+/** It does nothing, and always did. */
+export const alwaysAdmit: AdmissionPlugin = { name: "AlwaysAdmit", handles: [] };
+
+export const alwaysDeny: AdmissionPlugin = {
+  name: "AlwaysDeny",
+  handles: ["CREATE", "UPDATE", "DELETE", "CONNECT"],
+  mutate: async (attempt) => {
+    throw refused(attempt, "admission control is denying all modifications");
+  },
+};
+
+export const denyServiceExternalIPs: AdmissionPlugin = {
+  name: "DenyServiceExternalIPs",
+  handles: ["CREATE", "UPDATE"],
+  resources: ["services"],
+  validate: async (attempt) => {
+    if (attempt.resource.group !== "" || attempt.subresource) return [];
+    const old = new Set((attempt.oldObject as unknown as Service | undefined)?.spec.externalIPs);
+    const added = (attempt.object as unknown as Service).spec.externalIPs?.some((address) => !old.has(address));
+    if (added) throw refused(attempt, "Use of external IPs is denied by admission control");
+    return [];
+  },
+};
+
+export interface OwnerOptions {
+  readonly authorizer: Authorizer;
+  /** The resources that a kind stands for; undefined when it is not known. */
+  readonly resourcesOf: (
+    apiVersion: string,
+    kind: string,
+  ) => readonly { readonly group: string; readonly version: string; readonly resource: string; readonly namespaced: boolean }[] | undefined;
+}
+
+/** Who gives an object an owner must be able to delete the object; who makes an owner wait for it must be able to hold the owner back. */
+export function ownerReferencesPermission({ authorizer, resourcesOf }: OwnerOptions): AdmissionPlugin {
+  const may = async (attempt: Attempt, verb: string, target: Partial<ResourceTarget>): Promise<boolean> => {
+    const resource = { group: "", version: "", resource: "", subresource: "", namespace: "", name: "", ...target };
+    return (await authorizer.decide({ user: attempt.user as User, verb, resource })).verdict === "allow";
+  };
+  return {
+    name: "OwnerReferencesPermissionEnforcement",
+    handles: ["CREATE", "UPDATE"],
+    validate: async (attempt) => {
+      const { resource, subresource, namespace, name, operation } = attempt;
+      // Whoever writes a pod's status cannot touch its owners.
+      if (resource.group === "" && resource.resource === "pods" && subresource === "status") return [];
+      const [owners, before] = [ownersOf(attempt.object), ownersOf(attempt.oldObject)];
+      if (isDeepStrictEqual(owners, before)) return [];
+      if (operation !== "CREATE" && !(await may(attempt, "delete", { ...resource, subresource, namespace, name })))
+        throw refused(attempt, "cannot set an ownerRef on a resource you can't delete");
+      const blocking = owners.filter(({ blockOwnerDeletion, uid }) => blockOwnerDeletion && !before.some((each) => each.uid === uid && each.blockOwnerDeletion));
+      if (blocking.length === 0 || (await may(attempt, "update", { group: "*", version: "*", resource: "*", subresource: "finalizers", name: "*" }))) return [];
+      for (const owner of blocking) await checkOwner(attempt, owner);
+      return [];
+    },
+  };
+
+  async function checkOwner(attempt: Attempt, { apiVersion, kind, name }: OwnerReference): Promise<void> {
+    const found = resourcesOf(apiVersion, kind);
+    if (!found) throw refused(attempt, `cannot set blockOwnerDeletion in this case because nothing is known of APIVersion ${apiVersion} Kind ${kind}`);
+    for (const { group, version, resource, namespaced } of found) {
+      const target = { group, version, resource, subresource: "finalizers", name, namespace: namespaced ? attempt.namespace : "" };
+      if (!(await may(attempt, "update", target))) throw refused(attempt, "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on");
+    }
+  }
+}
+
+const ownersOf = (object: Record<string, unknown> | undefined): readonly OwnerReference[] => (object?.["metadata"] as ObjectMeta | undefined)?.ownerReferences ?? [];

@@ -1,0 +1,116 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Namespace } from "#api";
+import type { Authorizer } from "#authz";
+import { ApiError } from "#base";
+import { dialects } from "#dialect";
+import type { AdmissionPlugin, Attempt } from "../attempt.ts";
+import { alwaysDeny, denyServiceExternalIPs, ownerReferencesPermission } from "./denials.ts";
+import { namespaceAutoProvision, namespaceExists } from "./namespace-existence.ts";
+import { podNodeSelector, podTolerationRestriction } from "./namespace-wishes.ts";
+import { alwaysPullImages, extendedResourceToleration, limitHardAntiAffinity, securityContextDeny } from "./pod-limits.ts";
+
+const dialect = dialects.orch;
+const { annotations, taints, labels } = dialect.names;
+
+/** The object's spec afterwards, or the code of the refusal. */
+async function outcome(plugin: AdmissionPlugin, given: Partial<Attempt>): Promise<Record<string, unknown> | string> {
+  const attempt: Attempt = {
+    operation: given.oldObject ? "UPDATE" : "CREATE",
+    resource: { group: "", version: "v1", resource: "pods" },
+    kind: { group: "", version: "v1", kind: "Pod" },
+    subresource: "",
+    namespace: "n",
+    name: "p",
+    user: { name: "u", groups: [] },
+    dryRun: false,
+    object: undefined,
+    oldObject: undefined,
+    options: {},
+    warn: () => undefined,
+    ...given,
+  };
+  try {
+    await plugin.mutate?.(attempt);
+    await plugin.validate?.(attempt);
+    return (attempt.object?.["spec"] ?? {}) as Record<string, unknown>;
+  } catch (error) {
+    assert.ok(error instanceof ApiError);
+    return String(error.code);
+  }
+}
+const pod = (spec: object): Record<string, unknown> => ({ metadata: {}, spec: { containers: [{ name: "c", image: "a", resources: {} }], ...spec } });
+const noted = (text: Record<string, string>) => async () => ({ metadata: { annotations: text } }) as unknown as Namespace;
+const exists = (key: string, effect = "NoSchedule"): object => ({ key, operator: "Exists", effect });
+const asking = { containers: [{ name: "c", resources: { requests: { cpu: "1" } } }] };
+const device = { containers: [{ name: "c", resources: { requests: { "example.com/gpu": "1", cpu: "1" } } }] };
+const grudge = (topologyKey: string): object => ({ affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey }] } } });
+
+const refusals: [name: string, plugin: AdmissionPlugin, given: Partial<Attempt>, refused: boolean][] = [
+  ["a deny-all denies", alwaysDeny, { object: pod({}) }, true],
+  ["grudges against a host", limitHardAntiAffinity(dialect), { object: pod(grudge(labels.hostname)) }, false],
+  ["grudges against a zone", limitHardAntiAffinity(dialect), { object: pod(grudge("zone")) }, true],
+  ["a pod without a user", securityContextDeny, { object: pod({ securityContext: {} }) }, false],
+  ["a pod with a user", securityContextDeny, { object: pod({ securityContext: { runAsUser: 0 } }) }, true],
+  ["a pod with groups", securityContextDeny, { object: pod({ securityContext: { supplementalGroups: [1] } }) }, true],
+  ["a container with a user", securityContextDeny, { object: pod({ initContainers: [{ securityContext: { runAsUser: 1 } }] }) }, true],
+  ["a service with an address from outside", denyServiceExternalIPs, { object: { spec: { externalIPs: ["192.0.2.1"] } } }, true],
+  ["one that had it", denyServiceExternalIPs, { object: { spec: { externalIPs: ["192.0.2.1"] } }, oldObject: { spec: { externalIPs: ["192.0.2.1", "192.0.2.2"] } } }, false],
+  ["one that gets another", denyServiceExternalIPs, { object: { spec: { externalIPs: ["192.0.2.1"] } }, oldObject: { spec: { externalIPs: ["192.0.2.2"] } } }, true],
+  ["what is in a namespace that is there", namespaceExists(async () => "active"), { object: pod({}) }, false],
+  ["what is in one that is not", namespaceExists(async () => "absent"), { object: pod({}) }, true],
+  ["a selector that contradicts the namespace's", podNodeSelector(dialect, noted({ [annotations.nodeSelector]: "x=y" })), { object: pod({ nodeSelector: { x: "z" } }) }, true],
+  ["a namespace's selector that makes no sense", podNodeSelector(dialect, noted({ [annotations.nodeSelector]: "x" })), { object: pod({}) }, true],
+  ["a toleration the namespace allows", podTolerationRestriction(dialect, noted({ [annotations.allowedTolerations]: '[{"operator":"Exists"}]' })), { object: pod({ tolerations: [exists("a")] }) }, false],
+  ["a toleration it does not", podTolerationRestriction(dialect, noted({ [annotations.allowedTolerations]: '[{"key":"b","operator":"Exists"}]' })), { object: pod({ tolerations: [exists("a")] }) }, true],
+  ["tolerations that cannot be read", podTolerationRestriction(dialect, noted({ [annotations.defaultTolerations]: "{" })), { object: pod({}) }, true],
+]; // prettier-ignore
+for (const [name, plugin, given, refused] of refusals) {
+  test(`${name}: ${refused ? "refused" : "let through"}`, async () => assert.equal(typeof (await outcome(plugin, given)) === "string", refused));
+}
+
+const changes: [name: string, plugin: AdmissionPlugin, given: Partial<Attempt>, key: string, expected: unknown][] = [
+  ["images are pulled anew", alwaysPullImages, { object: pod({ containers: [{ name: "c", image: "a", imagePullPolicy: "Never" }] }) }, "containers", [{ name: "c", image: "a", imagePullPolicy: "Always" }]],
+  ["unless they are the same", alwaysPullImages, { object: pod({ containers: [{ name: "c", image: "a" }] }), oldObject: pod({}) }, "containers", [{ name: "c", image: "a" }]],
+  ["the namespace's selector comes first", podNodeSelector(dialect, noted({ [annotations.nodeSelector]: "x=y, a = b" })), { object: pod({ nodeSelector: { c: "d" } }) }, "nodeSelector", { x: "y", a: "b", c: "d" }],
+  ["a namespace without a selector changes nothing", podNodeSelector(dialect, noted({})), { object: pod({}) }, "nodeSelector", undefined],
+  ["the namespace's tolerations are added", podTolerationRestriction(dialect, noted({ [annotations.defaultTolerations]: '[{"key":"k","operator":"Exists"}]' })), { object: pod({ tolerations: [exists("a")] }) }, "tolerations", [exists("a"), { key: "k", operator: "Exists" }]],
+  ["who asks for something stays when memory runs out", podTolerationRestriction(dialect, noted({})), { object: pod(asking) }, "tolerations", [exists(taints.memoryPressure)]],
+  ["who asks for a device may go where it is", extendedResourceToleration(dialect), { object: pod(device) }, "tolerations", [exists("example.com/gpu")]],
+  ["once", extendedResourceToleration(dialect), { object: pod({ ...device, tolerations: [exists("example.com/gpu")] }) }, "tolerations", [exists("example.com/gpu")]],
+]; // prettier-ignore
+for (const [name, plugin, given, key, expected] of changes) {
+  test(name, async () => assert.deepEqual(((await outcome(plugin, given)) as Record<string, unknown>)[key], expected));
+}
+
+test("a namespace that is not there is made, but not in a dry run", async () => {
+  const made: string[] = [];
+  const plugin = namespaceAutoProvision(
+    async (name) => (name === "there" ? "active" : "absent"),
+    async (name) => void made.push(name),
+  );
+  for (const given of [{ namespace: "there" }, { namespace: "new" }, { namespace: "dry", dryRun: true }, { namespace: "" }]) await outcome(plugin, given);
+  assert.deepEqual(made, ["new"]);
+});
+
+const allowing = (...allowed: string[]): Authorizer => ({
+  decide: ({ verb, resource }) => ({ verdict: allowed.includes(`${verb} ${resource!.resource}/${resource!.subresource} ${resource!.name}`) ? "allow" : "no opinion", reason: "" }),
+  rulesFor: () => ({ resourceRules: [], nonResourceRules: [], incomplete: false }),
+});
+const owned = (...refs: object[]): Record<string, unknown> => ({ metadata: { ownerReferences: refs } });
+const owner = (blockOwnerDeletion: boolean, kind = "Deployment"): object => ({ apiVersion: "apps/v1", kind, name: "d", uid: "u", blockOwnerDeletion });
+const owners: [name: string, authorizer: Authorizer, given: Partial<Attempt>, refused: boolean][] = [
+  ["a new object may have an owner", allowing(), { object: owned(owner(false)) }, false],
+  ["an owner that waits must be one's own", allowing(), { object: owned(owner(true)) }, true],
+  ["one whose finalizers one may write will do", allowing("update deployments/finalizers d"), { object: owned(owner(true)) }, false],
+  ["as will the right to hold back anything", allowing("update */finalizers *"), { object: owned(owner(true)) }, false],
+  ["an unknown owner cannot wait", allowing("update deployments/finalizers d"), { object: owned(owner(true, "Odd")) }, true],
+  ["an owner for what one cannot delete", allowing(), { object: owned(owner(false)), oldObject: owned() }, true],
+  ["an owner for what one can", allowing("delete pods/ p"), { object: owned(owner(false)), oldObject: owned() }, false],
+  ["owners that stay", allowing(), { object: owned(owner(true)), oldObject: owned(owner(true)) }, false],
+  ["owners in a status", allowing(), { subresource: "status", object: owned(owner(true)), oldObject: owned() }, false],
+];
+for (const [name, authorizer, given, refused] of owners) {
+  const resourcesOf = (_apiVersion: string, kind: string) => (kind === "Deployment" ? [{ group: "apps", version: "v1", resource: "deployments", namespaced: true }] : undefined);
+  test(`owners: ${name}`, async () => assert.equal(await outcome(ownerReferencesPermission({ authorizer, resourcesOf }), given) === "403", refused)); // prettier-ignore
+}
