@@ -241,7 +241,7 @@ export {
   StatefulSetStatus,
   StatefulSetUpdateStrategy,
 } from "./apps/stateful-set.ts";
-export { SelfSubjectReview, SelfSubjectReviewStatus } from "./authentication/self-review.ts";
+export { SelfSubjectReview, SelfSubjectReviewStatus, SelfSubjectReviewV1alpha1 } from "./authentication/self-review.ts";
 export { BoundObjectReference, TokenRequest, TokenRequestSpec, TokenRequestStatus, TokenReview, TokenReviewSpec, TokenReviewStatus, UserInfo } from "./authentication/token.ts";
 export {
   LocalSubjectAccessReview,

@@ -19,6 +19,7 @@ export const apidiscovery = (v: string) => apiPackage({ package: `api.apidiscove
 export const apiextensions = apiPackage({ package: "apiextensions-apiserver.pkg.apis.apiextensions.v1", group: "apiextensions", branded: true, version: "v1" });
 export const apiregistration = apiPackage({ package: "orch-aggregator.pkg.apis.apiregistration.v1", group: "apiregistration", branded: true, version: "v1" });
 export const authentication = apiPackage({ package: "api.authentication.v1", group: "authentication", branded: true, version: "v1" });
+export const authenticationV1alpha1 = apiPackage({ package: "api.authentication.v1alpha1", group: "authentication", branded: true, version: "v1alpha1" });
 export const authenticationV1beta1 = apiPackage({ package: "api.authentication.v1beta1", group: "authentication", branded: true, version: "v1beta1" });
 export const authorization = apiPackage({ package: "api.authorization.v1", group: "authorization", branded: true, version: "v1" });
 export const certificates = apiPackage({ package: "api.certificates.v1", group: "certificates", branded: true, version: "v1" });

@@ -1,6 +1,6 @@
 // Reviews: questions about identity and access, asked by creating an object that is answered and never stored.
-import { LocalSubjectAccessReview, SelfSubjectAccessReview, SelfSubjectRulesReview, SubjectAccessReview, TokenReview } from "#api";
-import { reviewToken } from "#authn";
+import { LocalSubjectAccessReview, SelfSubjectAccessReview, SelfSubjectReview, SelfSubjectReviewV1alpha1, SelfSubjectRulesReview, SubjectAccessReview, TokenReview } from "#api";
+import { reviewSelf, reviewToken } from "#authn";
 import { type Authorizer, reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from "#authz";
 import type { KindSchema } from "#registry";
 import type { ApiCall } from "./api-call.ts";
@@ -38,6 +38,12 @@ export function reviewGroups(context: SpecialContext, { authorizer, identities }
       version: "v1",
       endpoints: [review<TokenReview>(TokenReview, (asking) => reviewToken(asking, identities.tokens, identities.audiences))],
     },
+    ...[SelfSubjectReview, SelfSubjectReviewV1alpha1].map((schema) => ({
+      group: "authentication",
+      branded: true,
+      version: schema.kind.version,
+      endpoints: [review<SelfSubjectReview>(schema, (asking, { user }) => reviewSelf(asking, user!, context.clock.now()))],
+    })),
     {
       group: "authorization",
       branded: true,

@@ -38,9 +38,10 @@ export interface SelfSubjectReview {
   readonly status?: { readonly userInfo?: UserInfo };
 }
 
-/** Fills in who is asking. */
-export const reviewSelf = (review: SelfSubjectReview, user: User, now: number): SelfSubjectReview => ({
-  ...review,
-  metadata: { ...review.metadata, creationTimestamp: `${new Date(now).toISOString().slice(0, 19)}Z` },
+/** Says who is asking; what the question carried is not repeated. */
+export const reviewSelf = ({ kind, apiVersion }: SelfSubjectReview, user: User, now: number): SelfSubjectReview => ({
+  ...(kind && { kind }),
+  ...(apiVersion && { apiVersion }),
+  metadata: { creationTimestamp: `${new Date(now).toISOString().slice(0, 19)}Z` },
   status: { userInfo: userInfo(user) },
 });

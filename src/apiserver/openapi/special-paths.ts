@@ -5,6 +5,8 @@ import {
   Eviction,
   LocalSubjectAccessReview,
   SelfSubjectAccessReview,
+  SelfSubjectReview,
+  SelfSubjectReviewV1alpha1,
   SelfSubjectRulesReview,
   SubjectAccessReview,
   TokenRequest,
@@ -25,6 +27,7 @@ const created: Readonly<Record<string, Message>> = {
   tokenreviews: TokenReview,
   localsubjectaccessreviews: LocalSubjectAccessReview,
   selfsubjectaccessreviews: SelfSubjectAccessReview,
+  selfsubjectreviews: SelfSubjectReview,
   selfsubjectrulesreviews: SelfSubjectRulesReview,
   subjectaccessreviews: SubjectAccessReview,
 };
@@ -79,7 +82,7 @@ export function specialPaths(version: GroupVersion, special: SpecialEndpoint, di
   const group = idPart(version, dialect);
   const tag = tagOf(version, dialect);
   const any = ["*/*"];
-  const message = created[special.path];
+  const message = version.version === "v1alpha1" && special.kind === "SelfSubjectReview" ? SelfSubjectReviewV1alpha1 : created[special.path];
   if (message) {
     const operation: Operation = {
       method: "post",
