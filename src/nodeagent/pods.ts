@@ -12,7 +12,7 @@ import { computeStatus, publishable, terminatedStatus } from "./status/compute.t
 import type { StatusWriter } from "./status/writer.ts";
 import { type PodMemory, type SyncContext, freshMemory } from "./sync/context.ts";
 import { removePod, stopPod } from "./sync/stop.ts";
-import { syncPod } from "./sync/sync-pod.ts";
+import { type SyncOutcome, syncPod } from "./sync/sync-pod.ts";
 import { type Why, type WorkerState, begin } from "./worker/state.ts";
 import { type Done, type Worker, worker } from "./worker/worker.ts";
 
@@ -25,6 +25,8 @@ export interface PodEntry {
   removed: boolean;
   /** Its containers, volumes and folders are gone. */
   cleared: boolean;
+  /** The last action ran to its end, and what it changed was looked at. */
+  certain: boolean;
   refreshedAt: number;
   /** Milliseconds until a restarted container counts as running. */
   holdMilliseconds: number;
@@ -79,6 +81,7 @@ export function pods(options: PodsOptions): Pods {
       status: undefined,
       removed,
       cleared: false,
+      certain: false,
       refreshedAt: clock.now(),
       holdMilliseconds: 0,
     };
@@ -106,9 +109,11 @@ export function pods(options: PodsOptions): Pods {
     publish(entry, pod, status, true);
     if (isOver(status)) return { next: { type: "stop", why: { because: "finished" } } };
     let acted = true;
+    let started: SyncOutcome["started"];
+    entry.certain = false;
     try {
       const outcome = await syncPod(context, pod, observed, entry.memory, signal);
-      acted = outcome.acted;
+      ({ acted, started } = outcome);
       if (!acted && clock.now() - entry.refreshedAt >= options.syncMilliseconds * soonest) {
         entry.refreshedAt = clock.now();
         await context.volumes.refresh(pod);
@@ -117,7 +122,12 @@ export function pods(options: PodsOptions): Pods {
       return { againMilliseconds: Math.max(0, Math.min(...waits)) };
     } finally {
       if (!signal.aborted) {
-        if (acted) observed = await view.observe(named(pod), signal).catch(() => observed);
+        entry.certain = true;
+        const looked = !acted ? observed : started ? view.look(named(pod), { containers: started }, signal) : view.observe(named(pod), signal);
+        observed = await Promise.resolve(looked).catch(() => {
+          entry.certain = false;
+          return observed;
+        });
         status = look(entry, pod, observed, { over: false });
         publish(entry, pod, status, true);
         if (isOver(status)) entry.worker.wake();
@@ -128,10 +138,15 @@ export function pods(options: PodsOptions): Pods {
   async function terminate(entry: PodEntry, { pod, graceSeconds, why }: WorkerState & { readonly at: "terminating" }, signal: AbortSignal): Promise<Done> {
     const ended = endedBy(why);
     probes.stopping(uidOf(pod));
-    const observed = await view.observe(named(pod), signal);
+    const observed = (entry.certain ? view.get(uidOf(pod)) : undefined) ?? (await view.observe(named(pod), signal));
+    entry.certain = false;
     publish(entry, pod, look(entry, pod, observed, { over: false, ...ended }), true);
     await stopPod(context, pod, observed, graceSeconds, entry.memory, signal);
-    const after = await view.observe(named(pod), signal);
+    const after = await view.look(
+      named(pod),
+      { sandboxes: observed.sandboxes.filter(({ ready }) => ready), containers: observed.containers.filter(({ state }) => state !== "exited") },
+      signal,
+    );
     if (isRunningPod(after)) throw new Error("containers still run after they were stopped");
     entry.status = look(entry, pod, after, { over: true, ...ended });
     probes.forget(uidOf(pod));

@@ -81,6 +81,50 @@ test("looking at one pod is fresh, and a list that began before does not undo it
   assert.ok(told.length >= 1);
 });
 
+test("a list that began before a pod was removed does not bring it back", async () => {
+  const { runtime, told, view, run } = setUp();
+  const { sandbox } = await run("a");
+  const open = runtime.faults.hold("PodSandboxStatus");
+  const slow = view.relist();
+  await new Promise((resolve) => setImmediate(resolve));
+  await runtime.stopPodSandbox(sandbox);
+  await runtime.removePodSandbox(sandbox);
+  await view.observe({ uid: "a", name: "name-a", namespace: "n" });
+  open();
+  await slow;
+  assert.deepEqual(told, []);
+  assert.equal(view.get("a"), undefined);
+});
+
+test("only those parts are looked at that were changed, and the lists find the rest", async () => {
+  const { runtime, told, view, run } = setUp();
+  const pod = { uid: "a", name: "name-a", namespace: "n" };
+  const { sandbox, container } = await run("a");
+  assert.equal(line(await view.look(pod, { sandboxes: [{ id: sandbox }] })), "a up ");
+  assert.equal(line(await view.look(pod, { containers: [{ id: container, sandboxId: sandbox }] })), "a up c:running:0");
+  assert.deepEqual([calls(runtime, "ListContainers"), calls(runtime, "ListPodSandbox")], [0, 0]);
+  await view.relist();
+  assert.deepEqual(told, [], "it is as it was seen");
+  runtime.end(container, 4);
+  await view.relist();
+  assert.deepEqual(told.map(line), ["a up c:exited:4"]);
+  await runtime.removeContainer(container);
+  assert.equal(line(await view.look(pod, { containers: [{ id: container, sandboxId: sandbox }] })), "a up ");
+});
+
+test("a look at a part does not undo a later look at the whole", async () => {
+  const { runtime, view, run } = setUp();
+  const pod = { uid: "a", name: "name-a", namespace: "n" };
+  const { sandbox, container } = await run("a");
+  const open = runtime.faults.hold("ContainerStatus");
+  const slow = view.look(pod, { containers: [{ id: container, sandboxId: sandbox }] });
+  runtime.end(container, 1);
+  open();
+  await view.observe(pod);
+  await slow;
+  assert.equal(line(view.get("a")!), "a up c:exited:1");
+});
+
 test("a runtime that is down is asked again until it answers", async () => {
   const { clock, runtime, told, view, run } = setUp();
   await run("a");

@@ -1,5 +1,5 @@
-// What the runtime holds, kept current: two lists a second, and a closer look only at what changed since. Our own actions look
-// at once, so that nobody waits for the next round.
+// What the runtime holds, kept current: two lists a second, and a closer look only at what changed since. Our own actions look at once, and
+// only at what they changed, so that nobody waits for the next round.
 import type { Clock, Log } from "#base";
 import { type Container, type ContainerRuntime, type PodSandbox, containerState } from "#cri";
 import type { Dialect } from "#dialect";
@@ -13,6 +13,11 @@ export interface PodName {
   readonly namespace: string;
 }
 
+export interface PodParts {
+  readonly sandboxes?: readonly { readonly id: string }[];
+  readonly containers?: readonly { readonly id: string; readonly sandboxId: string }[];
+}
+
 export interface RuntimeView {
   /** What was last seen of a pod. */
   get(uid: string): ObservedPod | undefined;
@@ -20,6 +25,8 @@ export interface RuntimeView {
   pods(): IterableIterator<ObservedPod>;
   /** Looks at one pod now. */
   observe(pod: PodName, signal?: AbortSignal): Promise<ObservedPod>;
+  /** Looks now at those parts of a pod that we changed; the others stay as they were seen last. */
+  look(pod: PodName, parts: PodParts, signal?: AbortSignal): Promise<ObservedPod>;
   /** Looks at all pods now; those that changed are told. */
   relist(): Promise<void>;
   /** Follows the runtime until the signal is aborted. */
@@ -40,9 +47,16 @@ export interface RuntimeViewOptions {
 
 interface Held {
   observed: ObservedPod;
-  signature: string;
+  /** The state of each part as the lists show it. */
+  states: ReadonlyMap<string, number>;
   /** When looking began, in looks; an older look never replaces a newer one. */
   look: number;
+}
+
+/** A part that was looked at closely, and its state then. */
+interface Closely<T> {
+  readonly state: number;
+  readonly observed: T;
 }
 
 interface Lists {
@@ -53,30 +67,37 @@ interface Lists {
 export function runtimeView({ runtime, clock, log, dialect, onChange, periodMilliseconds = 1000, lastWords = terminationMessage }: RuntimeViewOptions): RuntimeView {
   const names = markNames(dialect);
   const held = new Map<string, Held>();
-  const containers = new Map<string, { readonly state: number; readonly observed: ObservedContainer }>();
-  const sandboxes = new Map<string, { readonly state: number; readonly observed: ObservedSandbox }>();
+  /** Pods that are gone, by the look that found it: a list that began before still shows them. */
+  const left = new Map<string, number>();
+  const containers = new Map<string, Closely<ObservedContainer>>();
+  const sandboxes = new Map<string, Closely<ObservedSandbox>>();
   let looks = 0;
   let relistedAt = clock.now();
   let failing = false;
 
-  async function containerOf(listed: Container, signal?: AbortSignal): Promise<ObservedContainer | undefined> {
-    const known = containers.get(listed.id);
-    if (known?.state === listed.state) return known.observed;
-    const status = await gone(runtime.containerStatus(listed.id, false, signal));
-    if (!status) return undefined;
-    const said = status.status.state !== containerState.exited ? "" : await lastWords(status.status, readMarks(status.status.annotations, dialect));
-    const observed = observedContainer(status.status, listed.podSandboxId, said, dialect);
-    containers.set(listed.id, { state: status.status.state, observed });
-    return observed;
-  }
-  async function sandboxOf(listed: PodSandbox, signal?: AbortSignal): Promise<ObservedSandbox | undefined> {
-    const known = sandboxes.get(listed.id);
-    if (known?.state === listed.state) return known.observed;
-    const report = await gone(runtime.podSandboxStatus(listed.id, false, signal));
+  async function closeContainer(id: string, sandboxId: string, signal?: AbortSignal): Promise<Closely<ObservedContainer> | undefined> {
+    const report = await gone(runtime.containerStatus(id, false, signal));
     if (!report) return undefined;
-    const observed = observedSandbox(report.status);
-    sandboxes.set(listed.id, { state: report.status.state, observed });
-    return observed;
+    const { status } = report;
+    const said = status.state !== containerState.exited ? "" : await lastWords(status, readMarks(status.annotations, dialect));
+    const found = { state: status.state, observed: observedContainer(status, sandboxId, said, dialect) };
+    containers.set(id, found);
+    return found;
+  }
+  async function closeSandbox(id: string, signal?: AbortSignal): Promise<Closely<ObservedSandbox> | undefined> {
+    const report = await gone(runtime.podSandboxStatus(id, false, signal));
+    if (!report) return undefined;
+    const found = { state: report.status.state, observed: observedSandbox(report.status) };
+    sandboxes.set(id, found);
+    return found;
+  }
+  async function containerOf({ id, state, podSandboxId }: Container, signal?: AbortSignal): Promise<ObservedContainer | undefined> {
+    const known = containers.get(id);
+    return (known?.state === state ? known : await closeContainer(id, podSandboxId, signal))?.observed;
+  }
+  async function sandboxOf({ id, state }: PodSandbox, signal?: AbortSignal): Promise<ObservedSandbox | undefined> {
+    const known = sandboxes.get(id);
+    return (known?.state === state ? known : await closeSandbox(id, signal))?.observed;
   }
 
   /** Looks closer at a pod's lists and keeps what is found, unless a later look was faster. */
@@ -88,11 +109,15 @@ export function runtimeView({ runtime, clock, log, dialect, onChange, periodMill
     };
     const before = held.get(pod.uid);
     if (before && before.look > look) return before.observed;
+    if (isLeft(pod, look)) return nothingObserved(pod);
     forgetDetails(before?.observed, found);
-    if (lists.sandboxes.length === 0 && lists.containers.length === 0) held.delete(pod.uid);
-    else held.set(pod.uid, { observed: found, signature: signatureOf(lists), look });
+    if (lists.sandboxes.length === 0 && lists.containers.length === 0) {
+      held.delete(pod.uid);
+      left.set(pod.uid, look);
+    } else held.set(pod.uid, { observed: found, states: statesOf(lists), look });
     return found;
   }
+  const isLeft = ({ uid }: PodName, look: number): boolean => (left.get(uid) ?? 0) > look;
   function forgetDetails(before: ObservedPod | undefined, now: ObservedPod): void {
     for (const { id } of before?.containers ?? []) if (!now.containers.some((container) => container.id === id)) containers.delete(id);
     for (const { id } of before?.sandboxes ?? []) if (!now.sandboxes.some((sandbox) => sandbox.id === id)) sandboxes.delete(id);
@@ -103,6 +128,31 @@ export function runtimeView({ runtime, clock, log, dialect, onChange, periodMill
     const labelSelector = { [names.podUid]: pod.uid };
     const [ofSandboxes, ofContainers] = await Promise.all([runtime.listPodSandboxes({ labelSelector }, signal), runtime.listContainers({ labelSelector }, signal)]);
     return keep({ uid: pod.uid, name: pod.name, namespace: pod.namespace }, { sandboxes: ofSandboxes, containers: ofContainers }, look, signal);
+  }
+
+  async function look(pod: PodName, parts: PodParts, signal?: AbortSignal): Promise<ObservedPod> {
+    const started = ++looks;
+    const [ofSandboxes, ofContainers] = await Promise.all([
+      Promise.all((parts.sandboxes ?? []).map(async ({ id }) => ({ id, found: await closeSandbox(id, signal) }))),
+      Promise.all((parts.containers ?? []).map(async ({ id, sandboxId }) => ({ id, found: await closeContainer(id, sandboxId, signal) }))),
+    ]);
+    const before = held.get(pod.uid);
+    // Whoever began later saw at least as much.
+    if (before && before.look > started) return before.observed;
+    const states = new Map(before?.states);
+    for (const { id, found } of ofSandboxes) put(states, `s${id}`, found?.state);
+    for (const { id, found } of ofContainers) put(states, `c${id}`, found?.state);
+    const observed: ObservedPod = {
+      uid: pod.uid,
+      name: pod.name,
+      namespace: pod.namespace,
+      sandboxes: newestFirst(replaced(before?.observed.sandboxes ?? [], ofSandboxes)),
+      containers: newestFirst(replaced(before?.observed.containers ?? [], ofContainers)),
+    };
+    forgetDetails(before?.observed, observed);
+    if (states.size === 0) held.delete(pod.uid);
+    else held.set(pod.uid, { observed, states, look: started });
+    return observed;
   }
 
   async function relist(): Promise<void> {
@@ -121,8 +171,9 @@ export function runtimeView({ runtime, clock, log, dialect, onChange, periodMill
     for (const container of ofContainers) groupOf(container.labels)?.containers.push(container);
     for (const group of groups.values()) {
       const before = held.get(group.pod.uid);
-      if (before && (before.look > look || before.signature === signatureOf(group))) continue;
-      onChange(await keep(group.pod, group, look));
+      if (before && (before.look > look || isSame(before.states, statesOf(group)))) continue;
+      const found = await keep(group.pod, group, look);
+      if (!isLeft(group.pod, look)) onChange(found);
     }
     for (const [uid, { observed, look: lookedAt }] of held) {
       if (groups.has(uid) || lookedAt > look) continue;
@@ -130,6 +181,7 @@ export function runtimeView({ runtime, clock, log, dialect, onChange, periodMill
       forgetDetails(observed, nothingObserved(observed));
       onChange(nothingObserved(observed));
     }
+    for (const [uid, lookedAt] of left) if (lookedAt < look) left.delete(uid);
     relistedAt = clock.now();
   }
 
@@ -170,6 +222,7 @@ export function runtimeView({ runtime, clock, log, dialect, onChange, periodMill
     get: (uid) => held.get(uid)?.observed,
     pods: () => [...held.values()].map(({ observed }) => observed).values(),
     observe,
+    look,
     relist,
     follow,
     lastRelistAt: () => relistedAt,
@@ -189,5 +242,25 @@ async function gone<T>(asked: Promise<T>): Promise<T | undefined> {
 const newestFirst = <T extends { readonly createdAt: number }>(items: readonly (T | undefined)[]): T[] =>
   items.filter((item) => item !== undefined).toSorted((a, b) => b.createdAt - a.createdAt);
 
-const signatureOf = ({ sandboxes, containers }: Lists): string =>
-  [...sandboxes.map(({ id, state }) => `s${id}${state}`), ...containers.map(({ id, state }) => `c${id}${state}`)].toSorted().join();
+/** The list with the parts that were looked at, and without those that are gone. */
+function replaced<T extends { readonly id: string }>(items: readonly T[], looked: readonly { readonly id: string; readonly found: Closely<T> | undefined }[]): (T | undefined)[] {
+  return [...items.filter(({ id }) => !looked.some((part) => part.id === id)), ...looked.map(({ found }) => found?.observed)];
+}
+
+const statesOf = ({ sandboxes, containers }: Lists): Map<string, number> => {
+  const states = new Map<string, number>();
+  for (const { id, state } of sandboxes) states.set(`s${id}`, state);
+  for (const { id, state } of containers) states.set(`c${id}`, state);
+  return states;
+};
+
+function put(states: Map<string, number>, key: string, state: number | undefined): void {
+  if (state === undefined) states.delete(key);
+  else states.set(key, state);
+}
+
+function isSame(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): boolean {
+  if (a.size !== b.size) return false;
+  for (const [key, state] of a) if (b.get(key) !== state) return false;
+  return true;
+}

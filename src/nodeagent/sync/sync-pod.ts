@@ -13,9 +13,16 @@ import { startContainer } from "./start-container.ts";
 import { graceFor, stopContainer, stopPod } from "./stop.ts";
 import { graceOf } from "../worker/state.ts";
 
+export interface StartedContainer {
+  readonly id: string;
+  readonly sandboxId: string;
+}
+
 export interface SyncOutcome {
   /** Whether anything was done, so that looking again is worth it. */
   readonly acted: boolean;
+  /** When only these containers changed that the last look does not show; without it anything may have. */
+  readonly started?: readonly StartedContainer[];
   /** When to look again, for what must wait. */
   readonly againMilliseconds?: number;
 }
@@ -31,7 +38,7 @@ const formSeconds = (milliseconds: number): string => {
 };
 
 export async function syncPod(context: SyncContext, pod: Pod, observed: ObservedPod, memory: PodMemory, signal: AbortSignal): Promise<SyncOutcome> {
-  await prune(context, observed, signal);
+  const pruned = await prune(context, observed, signal);
   const todo = plan(pod, observed, context.probes);
   if (isIdle(todo)) return { acted: false };
   const network = isHostNetwork(pod) ? undefined : context.networkTrouble();
@@ -85,7 +92,8 @@ export async function syncPod(context: SyncContext, pod: Pod, observed: Observed
   }
   const outcome = await startAll(context, pod, due, { observed: seen, sandboxId, sandbox, podIps, volumes, secrets }, memory, signal, todo.startInit);
   const waits = [againMilliseconds, outcome.againMilliseconds].filter((wait) => wait !== undefined);
-  return { acted: true, ...(waits.length > 0 && { againMilliseconds: Math.min(...waits) }) };
+  const isSimple = !pruned && !todo.stopPod && todo.stop.length === 0 && outcome.started.length === due.length;
+  return { acted: true, ...(isSimple && { started: outcome.started }), ...(waits.length > 0 && { againMilliseconds: Math.min(...waits) }) };
 }
 
 const isIdle = ({ stopPod: stopping, newSandbox: making, stop, startInit, start, startEphemeral }: Plan): boolean =>
@@ -103,7 +111,7 @@ async function newSandbox(
     await context.files.prepareLogs(logFolderOf(pod, context.settings.logFolder));
     const handler = pod.spec.runtimeClassName ? await context.runtimeHandler(pod.spec.runtimeClassName) : "";
     const sandboxId = await context.runtime.runPodSandbox(config, handler, signal);
-    const observed = await context.view.observe(nameParts(pod), signal);
+    const observed = await context.view.look(nameParts(pod), { sandboxes: [{ id: sandboxId }] }, signal);
     return { sandboxId, podIps: isHostNetwork(pod) ? context.node.hostIps() : podIpsOf(observed) };
   } catch (error) {
     signal.throwIfAborted();
@@ -153,13 +161,15 @@ async function startAll(
   memory: PodMemory,
   signal: AbortSignal,
   init: Container | undefined,
-): Promise<{ readonly againMilliseconds?: number }> {
+): Promise<Pick<SyncOutcome, "againMilliseconds"> & { readonly started: readonly StartedContainer[] }> {
+  const started: StartedContainer[] = [];
   let again: number | undefined;
   let troubled = false;
   for (const container of due) {
     const outcome = await startContainer(context, pod, container, facts, memory, signal);
     if (outcome.started) {
       memory.trouble.delete(container.name);
+      started.push({ id: outcome.containerId, sandboxId: facts.sandboxId });
       continue;
     }
     memory.trouble.set(container.name, { reason: outcome.reason, message: outcome.message });
@@ -169,14 +179,16 @@ async function startAll(
   }
   // What failed without a back-off of its own is tried again at the ordinary pace.
   if (troubled) again = Math.min(again ?? Infinity, retryMilliseconds);
-  return again === undefined ? {} : { againMilliseconds: again };
+  return { started, ...(again !== undefined && { againMilliseconds: again }) };
 }
 
 const retryMilliseconds = 10_000;
 
-/** Of the ended containers of a name only the last ones are kept: their ends and their logs are what users ask for. */
-async function prune({ runtime, clock, settings: { dead } }: SyncContext, observed: ObservedPod, signal: AbortSignal): Promise<void> {
-  for (const { id } of surplusOfPod(observed, dead, clock.now())) await runtime.removeContainer(id, signal);
+/** Of the ended containers of a name only the last ones are kept: their ends and their logs are what users ask for. Tells whether any went. */
+async function prune({ runtime, clock, settings: { dead } }: SyncContext, observed: ObservedPod, signal: AbortSignal): Promise<boolean> {
+  const surplus = surplusOfPod(observed, dead, clock.now());
+  for (const { id } of surplus) await runtime.removeContainer(id, signal);
+  return surplus.length > 0;
 }
 
 /** Init containers run anew in a new sandbox: what they did in the old one does not count. */
