@@ -1,6 +1,6 @@
 // The node agent: all its parts and how they hold together. Nothing is decided here.
 import { mkdir } from "node:fs/promises";
-import { hostname } from "node:os";
+import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
 import { type Pod, RuntimeClass, type Service } from "#api";
 import { ApiError, type Clock, type Log, type Metrics, createMetrics, parseQuantity, quantityValue, systemClock } from "#base";
@@ -49,6 +49,7 @@ import { urlSource } from "./sources/url-source.ts";
 import { type SourceName, wantedPods } from "./sources/wanted-pods.ts";
 import { statusWriter } from "./status/writer.ts";
 import type { SyncContext } from "./sync/context.ts";
+import { gate } from "./sync/gate.ts";
 import { hostDns } from "./sync/node-files.ts";
 import { podFiles } from "./sync/pod-files.ts";
 import { commandShell } from "./volumes/command-shell.ts";
@@ -264,6 +265,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     hooks: hooks({ runtime, userAgent: `${dialect.data.componentPrefix}lifecycle/${options.version}` }),
     restarts: backOff(backOffOptions),
     files,
+    making: gate({ clock, atOnce: availableParallelism() + 1 }),
+    unmaking: gate({ clock, atOnce: 2 * availableParallelism() }),
     settings: {
       clusterServers: settings.clusterDns,
       clusterDomain: settings.clusterDomain,

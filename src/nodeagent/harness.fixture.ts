@@ -17,6 +17,7 @@ import type { MountedVolume, PodAdmission } from "./seams.ts";
 import { completeDefaults } from "./sources/static-pod.ts";
 import type { StatusWriter } from "./status/writer.ts";
 import type { SyncContext } from "./sync/context.ts";
+import { gate } from "./sync/gate.ts";
 import type { PodFiles } from "./sync/pod-files.ts";
 
 export interface TellTale {
@@ -122,6 +123,8 @@ export function harness(options: HarnessOptions = {}): Harness {
     hooks: hooks({ runtime, userAgent: "lifecycle" }),
     restarts: backOff({ clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 }),
     files: playedFiles(folder),
+    making: gate({ clock, atOnce: 3 }),
+    unmaking: gate({ clock, atOnce: 3 }),
     settings: {
       clusterServers: ["10.0.0.10"],
       clusterDomain: "cluster.local",

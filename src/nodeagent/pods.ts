@@ -166,7 +166,13 @@ export function pods(options: PodsOptions): Pods {
       log.warn("something is left in the folder of a pod that the agent did not put there", { pod: keyOf(pod), uid, error: error.message });
     };
     await context.volumes.release(uid).catch(leave);
+    await context.cgroups.release(uid);
+    // Nothing of it runs or is mounted: the object may go. What is left costs nobody anything, and is found by its marks if we die here.
+    let trouble: Error | undefined;
+    if (isDeleted(pod) && writer && !isOwnStatic(pod) && !entry.removed) await writer.remove(pod).catch((error: Error) => (trouble = error));
     if (gone && !entry.cleared) {
+      await context.files.remove(uid).catch(leave);
+      await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
       // What was seen last is nearly always all there is; the look afterwards finds the rest.
       await removePod(context, view.get(uid) ?? nothingObserved(named(pod)), signal);
       const left = await view.observe(named(pod), signal);
@@ -174,16 +180,11 @@ export function pods(options: PodsOptions): Pods {
         await removePod(context, left, signal);
         await view.observe(named(pod), signal);
       }
-    }
-    await context.cgroups.release(uid);
-    if (gone && !entry.cleared) {
-      await context.files.remove(uid).catch(leave);
-      await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
       context.objects.forget(uid);
       context.restarts.forget(`${uid}/`);
       entry.cleared = true;
     }
-    if (isDeleted(pod) && writer && !isOwnStatic(pod) && !entry.removed) await writer.remove(pod);
+    if (trouble) throw trouble;
     if (entry.removed) {
       const mirror = options.mirrorOf(pod);
       if (mirror) await writer?.settled(uidOf(mirror));

@@ -14,6 +14,7 @@ import type { SecuritySettings } from "../plan/security.ts";
 import type { Probes } from "../probes/probes.ts";
 import type { EventRecorder, NodeFacts, PodCgroups, PodVolumes, ReferencedObjects } from "../seams.ts";
 import type { StartTrouble } from "../status/container-statuses.ts";
+import type { Gate } from "./gate.ts";
 import type { PodFiles } from "./pod-files.ts";
 
 export interface SyncSettings {
@@ -46,6 +47,9 @@ export interface SyncContext {
   readonly hooks: Hooks;
   readonly restarts: BackOff;
   readonly files: PodFiles;
+  /** What costs the machine most goes through these: sandboxes that are made, and sandboxes that are taken down. */
+  readonly making: Gate;
+  readonly unmaking: Gate;
   readonly settings: SyncSettings;
   /** All services of the cluster that are known. */
   readonly services: () => Iterable<Service>;

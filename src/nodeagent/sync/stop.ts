@@ -83,17 +83,22 @@ async function withinGrace(context: SyncContext, pod: Pod, name: string, hook: P
 export async function stopPod(context: SyncContext, pod: Pod, observed: ObservedPod, graceSeconds: number, memory: PodMemory, signal: AbortSignal): Promise<void> {
   const running = observed.containers.filter(({ state }) => state === "running" || state === "unknown" || state === "created");
   await allDone(running.map((container) => stopContainer(context, pod, observed, { container, graceSeconds, message: "" }, memory, signal)));
-  await allDone(observed.sandboxes.filter(({ ready }) => ready).map(({ id }) => context.runtime.stopPodSandbox(id, signal)));
+  await allDone(observed.sandboxes.filter(({ ready }) => ready).map(({ id }) => context.unmaking.pass(() => context.runtime.stopPodSandbox(id, signal), { signal })));
 }
 
-/** Removes what is left of a pod in the runtime: containers, then sandboxes. */
-export async function removePod(context: SyncContext, observed: ObservedPod, signal: AbortSignal): Promise<void> {
-  await allDone(observed.containers.map(({ id }) => context.runtime.removeContainer(id, signal)));
-  await allDone(
-    observed.sandboxes.map(async ({ id, ready }) => {
-      if (ready) await context.runtime.stopPodSandbox(id, signal);
-      await context.runtime.removePodSandbox(id, signal);
-    }),
+/** Removes what is left of a pod in the runtime: containers, then sandboxes. Nobody waits for it: pods that still run down go first. */
+export async function removePod({ runtime, unmaking }: SyncContext, observed: ObservedPod, signal: AbortSignal): Promise<void> {
+  await unmaking.pass(
+    async () => {
+      await allDone(observed.containers.map(({ id }) => runtime.removeContainer(id, signal)));
+      await allDone(
+        observed.sandboxes.map(async ({ id, ready }) => {
+          if (ready) await runtime.stopPodSandbox(id, signal);
+          await runtime.removePodSandbox(id, signal);
+        }),
+      );
+    },
+    { hasTime: true, signal },
   );
 }
 

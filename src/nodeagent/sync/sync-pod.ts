@@ -110,7 +110,7 @@ async function newSandbox(
   try {
     await context.files.prepareLogs(logFolderOf(pod, context.settings.logFolder));
     const handler = pod.spec.runtimeClassName ? await context.runtimeHandler(pod.spec.runtimeClassName) : "";
-    const sandboxId = await context.runtime.runPodSandbox(config, handler, signal);
+    const sandboxId = await context.making.pass(() => context.runtime.runPodSandbox(config, handler, signal), { signal });
     const observed = await context.view.look(nameParts(pod), { sandboxes: [{ id: sandboxId }] }, signal);
     return { sandboxId, podIps: isHostNetwork(pod) ? context.node.hostIps() : podIpsOf(observed) };
   } catch (error) {

@@ -1,0 +1,85 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { virtualClock } from "#base";
+import { type Gate, type GateOptions, type Passage, gate } from "./gate.ts";
+
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+function setUp(options: Partial<GateOptions> = {}) {
+  const clock = virtualClock();
+  const made: Gate = gate({ clock, atOnce: 2, ...options });
+  const log: string[] = [];
+  const open = new Map<string, () => void>();
+  const come = (name: string, passage?: Passage): Promise<void> =>
+    made.pass(async () => {
+      log.push(name);
+      await new Promise<void>((resolve) => open.set(name, resolve));
+    }, passage);
+  return { clock, log, come, end: async (name: string) => (open.get(name)!(), await turns()) };
+}
+
+test("only so many are inside, the others follow in the order of coming", async () => {
+  const { log, come, end } = setUp();
+  const all = ["a", "b", "c", "d"].map((name) => come(name));
+  await turns();
+  assert.deepEqual(log, ["a", "b"]);
+  await end("b");
+  assert.deepEqual(log, ["a", "b", "c"]);
+  await end("a");
+  assert.deepEqual(log, ["a", "b", "c", "d"]);
+  await end("c");
+  await end("d");
+  await Promise.all(all);
+});
+
+test("those who have time go last", async () => {
+  const { log, come, end } = setUp({ atOnce: 1 });
+  const all = [come("a"), come("later", { hasTime: true }), come("b")];
+  await turns();
+  for (const name of ["a", "b", "later"]) await end(name);
+  await Promise.all(all);
+  assert.deepEqual(log, ["a", "b", "later"]);
+});
+
+test("whoever takes too long does not count any more, and counts once when it ends", async () => {
+  const { clock, log, come, end } = setUp({ atOnce: 1, patienceMilliseconds: 1000 });
+  const all = ["slow", "b", "c", "d"].map((name) => come(name));
+  await turns();
+  await clock.advance(999);
+  assert.deepEqual(log, ["slow"]);
+  await clock.advance(1);
+  assert.deepEqual(log, ["slow", "b"]);
+  await end("slow");
+  assert.deepEqual(log, ["slow", "b"]);
+  await end("b");
+  await end("c");
+  await end("d");
+  await Promise.all(all);
+});
+
+test("whoever fails makes room", async () => {
+  const made = gate({ clock: virtualClock(), atOnce: 1 });
+  await assert.rejects(
+    made.pass(() => Promise.reject(new Error("no"))),
+    /no/,
+  );
+  assert.equal(await made.pass(async () => 7), 7);
+});
+
+test("an aborted one leaves the queue without having run", async () => {
+  const { log, come, end } = setUp({ atOnce: 1 });
+  const stop = new AbortController();
+  const first = come("a");
+  const second = come("b", { signal: stop.signal });
+  const third = come("c");
+  await turns();
+  stop.abort(new Error("enough"));
+  await assert.rejects(second, /enough/);
+  await assert.rejects(come("d", { signal: stop.signal }), /enough/);
+  await end("a");
+  await end("c");
+  await Promise.all([first, third]);
+  assert.deepEqual(log, ["a", "c"]);
+});
