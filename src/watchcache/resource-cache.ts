@@ -122,18 +122,24 @@ export class ResourceCache implements ObjectSource {
       await this.#fresh(freshness);
       return this.#items.get(this.prefix + key);
     }
-    await this.#feed.reached(freshness.revision);
+    await this.#kept(freshness.revision);
     const later = this.#history.after(freshness.revision);
     if (later) return new Past(this.#items, later).get(this.prefix + key);
     const [entry] = (await this.#feed.store.read({ key: this.prefix + key }, freshness.revision)).entries;
     return entry && this.read(entry);
   }
 
+  /** A state of the past can be had for as long as the store keeps it, whatever is remembered here: what is gone is gone for every server. */
+  async #kept(revision: Revision): Promise<void> {
+    await this.#feed.reached(revision);
+    await this.#feed.store.read({ key: this.prefix }, revision);
+  }
+
   /** As long as nothing changes, the same question gets the same array, so that what was made of it can be used again. */
   async list(query: ListQuery): Promise<Listing> {
     const { freshness } = query;
     if (freshness.at === "exactly") {
-      await this.#feed.reached(freshness.revision);
+      await this.#kept(freshness.revision);
       const later = this.#history.after(freshness.revision);
       if (!later) return await pageFromStore(this.#feed.store, this.prefix, this.read, query, freshness.revision);
       return pageOf(later.length === 0 ? this.#items : new Past(this.#items, later), this.prefix, query, freshness.revision);

@@ -202,6 +202,17 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
     assert.equal(watch.over(), false, "whoever stops it need not be told");
   });
 
+  on("a state that the store has forgotten is refused, however short ago it was", async ({ source, store, put, settle }) => {
+    const before = await put("n/a");
+    const now = await put("n/a");
+    await settle();
+    await store.compact(now);
+    await assert.rejects(source.list({ ...all, freshness: { at: "exactly", revision: before } }), Compacted);
+    await assert.rejects(source.get("n/a", { at: "exactly", revision: before }), Compacted);
+    assert.equal((await source.list({ ...all, freshness: { at: "exactly", revision: now } })).items.length, 1);
+    assert.equal((await source.list({ ...all, freshness: { at: "notOlderThan", revision: before } })).items.length, 1);
+  });
+
   on("a start that the store has forgotten is refused", async ({ source, store, put, settle }) => {
     const from = await put("n/a");
     for (let i = 0; i < 8500; i++) await put("n/a");

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { silentLog, virtualClock } from "#base";
 import { dialects } from "#dialect";
 import { MemoryStore } from "#store";
-import { type Json, each, newEvent, serve } from "../server.fixture.ts";
+import { type Json, at, coreEvent, each, newEvent, serve } from "../server.fixture.ts";
 import { startServer } from "../library.ts";
 import { settingsFor } from "../library/settings.ts";
 import { start } from "../start.ts";
@@ -198,6 +198,32 @@ test("a version that was forgotten is told from one that never was", async () =>
     assert.deepEqual([again, names(rest)], [200, ["b", "c", "d"]]);
     const [old] = await json(`${maps("default")}?resourceVersion=${resourceVersion}&resourceVersionMatch=Exact`);
     assert.equal(old, 410);
+  } finally {
+    await started.stop();
+    await store.close();
+  }
+});
+
+test("events are followed from what the store keeps, other kinds also from what is remembered", async () => {
+  const store = new MemoryStore();
+  const started = await start({ dialect: dialects.orch, settings: settingsFor(dialects.orch, { store: "memory", flags: [] }), store, listen: false, log: silentLog });
+  const frames = async (path: string): Promise<Json[]> => {
+    const answer = await started.inject({ path: `${path}&watch=1&timeoutSeconds=1` });
+    return Buffer.from(await answer.bytes())
+      .toString()
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Json);
+  };
+  try {
+    const post = async (path: string, body: object): Promise<Json> => (await (await started.inject({ path, method: "POST", body: JSON.stringify(body) })).json()) as Json;
+    const from = at(await post(maps("default"), { metadata: { name: "a" } }), "metadata.resourceVersion");
+    await post(maps("default"), { metadata: { name: "b" } });
+    await post("/api/v1/namespaces/default/events", coreEvent("e", "default"));
+    await store.compact((await store.status()).revision);
+    assert.deepEqual(each(await frames(`${maps("default")}?resourceVersion=${String(from)}`), "type"), ["ADDED"]);
+    const [gone] = await frames(`/api/v1/namespaces/default/events?resourceVersion=${String(from)}`);
+    assert.deepEqual([gone?.["type"], at(gone, "object.code")], ["ERROR", 410]);
   } finally {
     await started.stop();
     await store.close();

@@ -88,6 +88,8 @@ async function follow({ context, call, endpoint, options, version, as }: Wanted,
   try {
     const below = resource.namespaced && call.target.namespace ? `${call.target.namespace}/` : "";
     const from = options.sendInitialEvents === true || version === undefined || version === 0 ? (options.sendInitialEvents === false ? "now" : "state") : version;
+    // A kind that is read through is followed from what the store keeps, not from what is remembered.
+    if (resource.strategy.readThrough && typeof from === "number" && from < resource.source.revision()) await resource.store.read({ key: resource.prefix }, from);
     await resource.source.watch({ below, selector: options.selector, from, signal: stop.signal }, watcher);
     caughtUp = true;
     if (options.sendInitialEvents === true && options.bookmarks) mark(resource.source.revision(), true);
