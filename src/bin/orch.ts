@@ -54,5 +54,8 @@ async function version(): Promise<string> {
 /** The other programs lie beside this one, whichever way it was started: a launcher, a compiled file, or the source. */
 function programs() {
   const own = realpathSync(process.argv[1]!);
-  return { command: process.execPath, before: process.execArgv, pathOf: (program: string) => join(dirname(own), `${program}${extname(own)}`) };
+  const pathOf = (program: string): string => join(dirname(own), `${program}${extname(own)}`);
+  // A launcher knows what is best for its program; this one's own settings are for this one.
+  const isLauncher = extname(own) === "";
+  return { pathOf, commandOf: (program: string) => (isLauncher ? [pathOf(program)] : [process.execPath, ...process.execArgv, pathOf(program)]) };
 }

@@ -2,13 +2,15 @@
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
 import { copyFileSync, existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { grpcRuntime } from "#cri";
 import { freePort, kubectl, needs, needsContainerd, startContainerd } from "#kit";
 
 const orch = join(import.meta.dirname, "..", "..", "bin", "orch");
+/** What a launcher tells Node. */
+const launcherFlags = (program: string): string => new RegExp(`\\*/${program}\\) heap="(.*)"`).exec(readFileSync(join(dirname(orch), "launch.sh"), "utf8"))![1]!;
 const required = { skip: needsContainerd().skip || needs("kubectl").skip };
 
 test("a pod is scheduled, runs, is looked into, outlives the cluster's end, and is gone after a purge", required, async () => {
@@ -28,6 +30,8 @@ test("a pod is scheduled, runs, is looked into, outlives the cluster's end, and 
       void ended.then(() => reject(new Error(`it ended:\n${said}`)));
     });
     assert.match(said, /node agent +ready/);
+    const { stdout: parts } = await promisify(execFile)("ps", ["-ww", "-o", "args=", "--ppid", String(child.pid)]);
+    assert.match(parts, new RegExp(`${launcherFlags("nodeagent")} \\S*/bin/nodeagent `), "the agent runs as its launcher would run it");
     const config = join(containerd.folder, "admin.conf");
     copyFileSync(join(data, "admin.conf"), config);
     const run = async (...args: string[]): Promise<string> => {

@@ -24,9 +24,9 @@ export interface Output {
 
 /** Where the other programs are, and how they are run. */
 export interface Programs {
-  readonly command: string;
-  readonly before: readonly string[];
   pathOf(program: string): string;
+  /** The words of the command line before the flags. */
+  commandOf(program: string): readonly string[];
 }
 
 const accountRange = "10.96.0.0/16";
@@ -148,14 +148,14 @@ async function stopRequest(cluster: Cluster): Promise<string> {
 }
 
 function apiserverPlan(dialect: Dialect, settings: UpSettings, port: number, places: Places, credentials: Credentials, passed: readonly string[], programs: Programs): ProcessPlan {
+  const [command, ...before] = programs.commandOf("orch-apiserver");
   return {
     name: "API server",
-    command: programs.command,
+    command: command!,
     logFile: join(places.logs, "apiserver.log"),
     patienceMilliseconds: 15_000,
     args: [
-      ...programs.before,
-      programs.pathOf("orch-apiserver"),
+      ...before,
       `--dialect=${dialect.name}`,
       `--data-dir=${places.root}`,
       `--bind-address=${settings.bindAddress}`,
@@ -182,14 +182,14 @@ function apiserverPlan(dialect: Dialect, settings: UpSettings, port: number, pla
 
 async function agentPlan(dialect: Dialect, settings: UpSettings, places: Places, credentials: Credentials, programs: Programs): Promise<ProcessPlan> {
   writePrivate(places.agentSettings, `${JSON.stringify(await agentSettings(dialect, settings, credentials), undefined, 2)}\n`);
+  const [command, ...before] = programs.commandOf("nodeagent");
   return {
     name: "node agent",
-    command: programs.command,
+    command: command!,
     logFile: join(places.logs, "agent.log"),
     patienceMilliseconds: 15_000,
     args: [
-      ...programs.before,
-      programs.pathOf("nodeagent"),
+      ...before,
       `--dialect=${dialect.name}`,
       `--${dialect.spelling.flag("orchconfig")}=${places.agentConfig}`,
       `--config=${places.agentSettings}`,
