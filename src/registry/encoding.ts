@@ -1,16 +1,16 @@
 // Between objects and stored bytes: JSON of the stored kind, or the binary form in its envelope.
 import type { Dialect } from "#dialect";
 import { apiVersionOf } from "#dialect";
-import { canonical, decodeEnvelope, decodeJson as decode, encodeEnvelope, encodeJson, protobufCodec } from "#schema";
+import { decodeEnvelope, decodeJson as decode, encodeEnvelope, encodeJson, protobufCodec } from "#schema";
 import { clearEmptyLists } from "./empty-lists.ts";
 import type { ApiObject, KindSchema } from "./strategy.ts";
 
 export const decodeJson = (schema: KindSchema, text: Uint8Array | string): ApiObject => decode(schema, text).value as unknown as ApiObject;
 
-/** The canonical form, with required lists that are empty written as null, as they come back from binary storage. */
-export function canonicalStored(schema: KindSchema, object: ApiObject): ApiObject {
+/** The text of an object as it is held: canonical, with required lists that are empty written as null, as they come back from binary storage. */
+export function encodeHeld(schema: KindSchema, object: ApiObject): string {
   clearEmptyLists(schema, object);
-  return canonical(schema, object as never) as unknown as ApiObject;
+  return encodeJson(schema, object as never);
 }
 
 /** Which version a stored value is in, and how it is decoded once its declaration is chosen. */
@@ -36,5 +36,3 @@ export function ownMemory(bytes: Uint8Array): Uint8Array {
   own.set(bytes);
   return own;
 }
-
-export { encodeJson };

@@ -56,5 +56,11 @@ export function tidyOwners(request: WriteRequest, { metadata }: ApiObject): void
   if (repeated.length > 0) request.warn(`metadata.ownerReferences names owners more than once; only the first mention is kept. Repeated: ${repeated.join(", ")}`);
 }
 
-/** The second as objects carry it. */
-export const timestamp = (date: Date): string => `${date.toISOString().slice(0, 19)}Z`;
+let lastSecond = { second: Number.NaN, text: "" };
+
+/** The second as objects carry it, made once for all that are written in it. */
+export function timestamp(date: Date): string {
+  const second = Math.floor(date.getTime() / 1000);
+  if (second !== lastSecond.second) lastSecond = { second, text: `${date.toISOString().slice(0, 19)}Z` };
+  return lastSecond.text;
+}

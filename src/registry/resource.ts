@@ -3,7 +3,7 @@ import { type ResourceName, conflict } from "#base";
 import { type Dialect, apiVersionOf, groupName } from "#dialect";
 import { inDialect } from "#api";
 import { canonical } from "#schema";
-import { canonicalStored, decodeJson, encodeJson, encodeStoredProtobuf, ownMemory, storedForm } from "./encoding.ts";
+import { decodeJson, encodeHeld, encodeStoredProtobuf, ownMemory, storedForm } from "./encoding.ts";
 import type { Entry, Outcome, Revision, Store, Write } from "#store";
 import { type Held, type Known, type ObjectSource, type Reader, hold } from "#watchcache";
 import type { ApiObject, KindSchema, Served, Strategy } from "./strategy.ts";
@@ -129,7 +129,7 @@ export class Resource {
   #describe(object: ApiObject): { known: Known; json: Buffer } {
     const meta = object.metadata;
     const stored = meta.resourceVersion === undefined ? object : { ...object, metadata: { ...meta, resourceVersion: undefined } };
-    const json = Buffer.from(encodeJson(this.hub, canonicalStored(this.hub, stored)));
+    const json = Buffer.from(encodeHeld(this.hub, stored));
     const name = meta.name ?? "";
     const namespace = meta.namespace ?? "";
     const fields = this.namespaced ? { "metadata.name": name, "metadata.namespace": namespace } : { "metadata.name": name };
