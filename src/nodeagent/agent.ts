@@ -2,12 +2,13 @@
 import { mkdir } from "node:fs/promises";
 import { availableParallelism, hostname } from "node:os";
 import { join } from "node:path";
-import { type Pod, RuntimeClass, type Service } from "#api";
-import { ApiError, type Clock, type Log, type Metrics, createMetrics, parseQuantity, quantityValue, systemClock } from "#base";
-import { type ApiClient, type Informer, apiClient, connectionOf, https, informer, kinds, readClientConfig } from "#client";
-import { type ContainerRuntime, grpcRuntime } from "#cri";
+import type { Pod, Service } from "#api";
+import { type Clock, type Log, type Metrics, createMetrics, parseQuantity, quantityValue, systemClock } from "#base";
+import { type ApiClient, type Informer, informer, kinds } from "#client";
+import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
-import { apiTransport } from "./api-transport.ts";
+import { knownGates, resolveGates } from "#options";
+import { clientFrom, placeOthers, runtimeFrom, runtimeHandler, sourcesOf } from "./agent-parts.ts";
 import { type DeadLimits, collectDeadContainers } from "./containers/dead-containers.ts";
 import { runtimeView } from "./containers/runtime-view.ts";
 import { eventRecorder } from "./events/recorder.ts";
@@ -29,24 +30,25 @@ import { backOff } from "./plan/back-off.ts";
 import { type Pods, pods as podsOf } from "./pods.ts";
 import { isDeleted, isFinished, isMirror } from "./pod.ts";
 import { probes } from "./probes/probes.ts";
-import { type CgroupTree, cgroupTree, findCgroups } from "./resources/cgroup-tree.ts";
-import { gatherSystem, prepareHost } from "./resources/host.ts";
+import { cgroupTree, findCgroups } from "./resources/cgroup-tree.ts";
+import { prepareHost } from "./resources/host.ts";
 import { podRange } from "./pod-range.ts";
 import { readMachine } from "./resources/machine.ts";
-import { enforceReserved, podCgroups } from "./resources/pod-cgroups.ts";
+import { podCgroups } from "./resources/pod-cgroups.ts";
 import { stats } from "./resources/stats.ts";
 import { storageLimits } from "./resources/storage-limits.ts";
 import { runOnce } from "./run-once.ts";
 import type { EventRecorder, PodRegistry } from "./seams.ts";
 import { agentMetrics, measuredRuntime } from "./server/agent-metrics.ts";
 import { logRotation } from "./server/log-rotation.ts";
+import { podMetrics } from "./server/pod-metrics.ts";
 import { probeMetrics } from "./server/probe-metrics.ts";
 import { serve } from "./server/serve.ts";
 import { apiSource } from "./sources/api-source.ts";
 import { fileSource } from "./sources/file-source.ts";
 import { type Mirrors, mirrors } from "./sources/mirrors.ts";
 import { urlSource } from "./sources/url-source.ts";
-import { type SourceName, wantedPods } from "./sources/wanted-pods.ts";
+import { wantedPods } from "./sources/wanted-pods.ts";
 import { statusWriter } from "./status/writer.ts";
 import type { SyncContext } from "./sync/context.ts";
 import { gate } from "./sync/gate.ts";
@@ -98,6 +100,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const runtime = measuredRuntime(options.runtime ?? runtimeFrom(settings), metrics, dialect, clock);
   /** One that only starts pods asks the cluster which, but does not become part of it. */
   const joined = settings.runonce ? undefined : client;
+  const tally = podMetrics(metrics, dialect, clock);
   const probeResults = probeMetrics();
   const lock = settings.lockFile ? await lockFile(settings.lockFile, clock) : undefined;
   const machine = await readMachine();
@@ -164,17 +167,19 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   // What pods are made of.
   const cpu = { quota: settings.cpuCfsQuota, periodMicroseconds: settings.cpuCfsQuotaPeriod * 1000 };
   const tree = cgroupTree(await findCgroups(), log);
-  const cgroups = podCgroups({
-    tree,
-    naming: { root: settings.cgroupRoot, podsGroup: dialect.data.podsCgroup, driver: settings.cgroupDriver },
-    cpu,
-    pidsPerPod: settings.podMaxPids,
-    perPod: settings.cgroupsPerQos,
-    memoryReservedPercent: Number.parseInt(settings.qosReserved["memory"] ?? "0", 10),
-    allocatableMemory: () => quantityValue(parseQuantity(node.allocatable()["memory"] ?? "0")),
-    clock,
-    log,
-  });
+  const cgroups = tally.cgroups(
+    podCgroups({
+      tree,
+      naming: { root: settings.cgroupRoot, podsGroup: dialect.data.podsCgroup, driver: settings.cgroupDriver },
+      cpu,
+      pidsPerPod: settings.podMaxPids,
+      perPod: settings.cgroupsPerQos,
+      memoryReservedPercent: Number.parseInt(settings.qosReserved["memory"] ?? "0", 10),
+      allocatableMemory: () => quantityValue(parseQuantity(node.allocatable()["memory"] ?? "0")),
+      clock,
+      log,
+    }),
+  );
   const pids = allocatablePids(machine.maxPids, [settings.orchReserved, settings.systemReserved]);
   await cgroups.prepare(settings.enforceNodeAllocatable.includes("pods") ? { ...node.allocatable(), ...pids } : undefined);
   await placeOthers(settings, tree);
@@ -222,7 +227,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   });
   /** Whether a pod that nobody asked for is to be ended. One that only starts pods leaves the others alone. */
   const mayEnd = (): boolean => wanted.ready() && !settings.runonce;
-  const view = runtimeView({ runtime, clock, log, dialect, onChange: (observed) => all.seen(observed, mayEnd()) });
+  const view = runtimeView({ runtime, clock, log, dialect, onChange: (observed) => all.seen(observed, mayEnd()), onRelist: tally.relisted });
   const dead: DeadLimits = {
     perContainer: settings.maximumDeadContainersPerContainer,
     total: settings.maximumDeadContainers,
@@ -236,6 +241,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     runtime,
     view,
     events,
+    tally,
     images: images({
       runtime,
       clock,
@@ -294,7 +300,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       localStorageIsolation: settings.localStorageCapacityIsolation,
     }),
     runtimeName: () => health.version()?.runtimeName ?? "",
-    writer: client && statusWriter({ client, clock, log, signal }),
+    writer: client && statusWriter({ client, clock, log, signal, onWritten: tally.written }),
+    tally,
     mirrorOf: (pod) => mirror?.of(pod),
     syncMilliseconds: settings.syncFrequency,
     onGone: () => mirror?.wake(),
@@ -346,7 +353,9 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   }
   if (!client && wanted.ready()) for (const observed of view.pods()) all.seen(observed, mayEnd());
   running.push(podRange({ runtime, clock, log, range: () => (joined ? node.node().spec.podCIDR : settings.podCidr) ?? "" }, signal));
-  running.push(housekeeping({ clock, log, files, volumes, cgroups, ready: mayEnd, isKnown: (uid) => all.has(uid) || view.get(uid) !== undefined }, signal));
+  running.push(
+    housekeeping({ clock, log, files, volumes, cgroups, ready: mayEnd, isKnown: (uid) => all.has(uid) || view.get(uid) !== undefined, onCleared: tally.cleared }, signal),
+  );
   running.push(collectDeadContainers({ clock, log, runtime, limits: dead, pods: () => [...view.pods()], isOver: (uid) => isOver(all.registry.byUid(uid)) }, signal));
   const lease = joined && nodeLease({ client: joined, clock, log, nodeName, seconds: settings.nodeLeaseDurationSeconds, nodeUid: () => node.uid() });
 
@@ -369,7 +378,18 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     ),
   );
   running.push(storageLimits({ clock, log, registry: all.registry, evictor: all, events, stats: figures, limited: (pod) => volumes.limited(pod) }, signal));
-  agentMetrics({ metrics, dialect, nodeName, version: options.version, registry: all.registry });
+  const gates = resolveGates(knownGates, settings.featureGates);
+  agentMetrics({
+    metrics,
+    dialect,
+    nodeName,
+    version: options.version,
+    registry: all.registry,
+    working: () => all.working(),
+    mirrors: () => mirror?.count() ?? 0,
+    mounted: (uid) => volumes.places(uid),
+    gates: knownGates.map(({ name, stage }) => ({ name, stage, enabled: gates.enabled(name) })),
+  });
   const servers = await serve(settings, {
     dialect,
     clock,
@@ -438,52 +458,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   }
 }
 
-/** The groups that hold what is not a pod: the agent, the system, and what is reserved for them. */
-async function placeOthers(settings: NodeagentSettings, tree: CgroupTree): Promise<void> {
-  if (settings.enforceNodeAllocatable.includes("system-reserved")) await enforceReserved(tree, settings.systemReservedCgroup, settings.systemReserved);
-  if (settings.enforceNodeAllocatable.includes("orch-reserved")) await enforceReserved(tree, settings.orchReservedCgroup, settings.orchReserved);
-  if (settings.systemCgroups) await gatherSystem(tree, settings.systemCgroups);
-  if (settings.nodeagentCgroups) {
-    await tree.make(settings.nodeagentCgroups);
-    await tree.join(settings.nodeagentCgroups, process.pid);
-  }
-}
-
-function runtimeFrom(settings: NodeagentSettings): ContainerRuntime {
-  const endpoint = (text: string): string => (text.startsWith("/") ? `unix://${text}` : text);
-  return grpcRuntime({
-    endpoint: endpoint(settings.containerRuntimeEndpoint),
-    imageEndpoint: endpoint(settings.imageServiceEndpoint),
-    timeoutMilliseconds: settings.runtimeRequestTimeout,
-  });
-}
-
-function clientFrom(
-  settings: NodeagentSettings,
-  dialect: Dialect,
-  { version, clock, metrics }: Pick<AgentOptions, "version"> & { clock: Clock; metrics: Metrics },
-): ApiClient | undefined {
-  if (!settings.orchconfig) return undefined;
-  const connection = connectionOf(readClientConfig(settings.orchconfig));
-  const limits = { perSecond: settings.orchApiQps, burst: settings.orchApiBurst, host: new URL(connection.server).host };
-  return apiClient(apiTransport(https({ ...connection, userAgent: `${dialect.cli.agent}/${version}` }), { clock, metrics, ...limits }), dialect);
-}
-
-function sourcesOf(settings: NodeagentSettings, client: ApiClient | undefined): SourceName[] {
-  return [...(client ? (["api"] as const) : []), ...(settings.podManifestPath ? (["file"] as const) : []), ...(settings.manifestUrl ? (["http"] as const) : [])];
-}
-
 const isOver = (pod: Pod | undefined): boolean => pod !== undefined && isFinished(pod);
 
 const follow = (client: ApiClient, clock: Clock, signal: AbortSignal): Informer<Service & { apiVersion: string; kind: string }> =>
   informer({ client: client.of(kinds.services), clock, signal, onEvent: () => undefined });
-
-async function runtimeHandler(client: ApiClient | undefined, name: string): Promise<string> {
-  if (!client) throw new Error(`RuntimeClass ${JSON.stringify(name)} cannot be asked for without an API server`);
-  try {
-    return (await client.of({ schema: RuntimeClass, plural: "runtimeclasses", namespaced: false }).get(name)).handler;
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 404) throw new Error(`RuntimeClass ${JSON.stringify(name)} not found`, { cause: error });
-    throw error;
-  }
-}

@@ -12,7 +12,7 @@ function limited(perSecond: number, burst: number) {
     send: async ({ path }) => {
       reached.push(path);
       if (path === "/broken") throw new Error("unreachable");
-      return { status: path === "/absent" ? 404 : 200, headers: {}, chunks: (async function* () {})() };
+      return { status: path === "/absent" ? 404 : 200, headers: { "content-length": "70" }, chunks: (async function* () {})() };
     },
     close: () => undefined,
   };
@@ -67,6 +67,8 @@ test("requests to the API server are counted by status, and failures too", async
     'rest_client_requests_total{code="200",host="h:1",method="GET"} 1',
     'rest_client_requests_total{code="404",host="h:1",method="GET"} 1',
     'rest_client_requests_total{code="<error>",host="h:1",method="PATCH"} 1',
+    'rest_client_response_size_bytes_bucket{host="h:1",verb="GET",le="64"} 0',
+    'rest_client_response_size_bytes_sum{host="h:1",verb="GET"} 140',
     'rest_client_request_duration_seconds_count{host="h:1",verb="GET"} 2',
   ]) {
     assert.ok(text.includes(`${line}\n`), line);

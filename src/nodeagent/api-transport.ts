@@ -28,6 +28,7 @@ export function apiTransport(transport: Transport, { clock, metrics, perSecond, 
   const waited = timed("rest_client_rate_limiter_duration_seconds", "How long requests to the API server waited for the limit on their number, in seconds.", durations);
   const took = timed("rest_client_request_duration_seconds", "How long the API server took until its answer began, in seconds.", durations);
   const sent = timed("rest_client_request_size_bytes", "Sizes of the bodies sent to the API server, in bytes.", sizes);
+  const got = timed("rest_client_response_size_bytes", "Sizes of the bodies that the API server sent, in bytes, where it said them beforehand.", sizes);
   const total = metrics.counter({
     name: "rest_client_requests_total",
     help: "Requests to the API server, by the status of the answer; <error> where there was none.",
@@ -46,6 +47,8 @@ export function apiTransport(transport: Transport, { clock, metrics, perSecond, 
       try {
         const response = await transport.send(request);
         total.with(String(response.status), host, method).add();
+        const length = Number(response.headers["content-length"] ?? Number.NaN);
+        if (!Number.isNaN(length)) got.with(host, method).observe(length);
         return response;
       } catch (error) {
         total.with("<error>", host, method).add();

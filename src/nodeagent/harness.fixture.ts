@@ -13,7 +13,7 @@ import { qosClass } from "./plan/qos.ts";
 import { isDeleted, uidOf } from "./pod.ts";
 import { type Pods, pods as podsOf } from "./pods.ts";
 import { probes } from "./probes/probes.ts";
-import type { MountedVolume, PodAdmission } from "./seams.ts";
+import type { MountedVolume, PodAdmission, PodTally } from "./seams.ts";
 import { completeDefaults } from "./sources/static-pod.ts";
 import type { StatusWriter } from "./status/writer.ts";
 import type { SyncContext } from "./sync/context.ts";
@@ -39,6 +39,7 @@ export interface HarnessOptions {
   readonly folder?: string;
   readonly nodeIp?: string;
   readonly settings?: Partial<SyncContext["settings"]>;
+  readonly tally?: PodTally;
   /** Told whenever the volumes of a pod are brought up to date. */
   readonly onRefresh?: (uid: string) => void;
 }
@@ -95,6 +96,7 @@ export function harness(options: HarnessOptions = {}): Harness {
     runtime,
     view,
     events: recorder,
+    ...(options.tally && { tally: options.tally }),
     images: images({
       runtime,
       clock,
@@ -164,6 +166,7 @@ export function harness(options: HarnessOptions = {}): Harness {
     writer,
     mirrorOf: () => undefined,
     syncMilliseconds: 60_000,
+    ...(options.tally && { tally: options.tally }),
   });
   const held = new Map<string, Pod>();
   let version = 0;

@@ -12,6 +12,8 @@ export interface HousekeepingOptions {
   /** Whether all sources have spoken; before, nothing is known to be gone. */
   readonly ready: () => boolean;
   readonly isKnown: (podUid: string) => boolean;
+  /** Told after every round how many folders of gone pods were cleared, and how many could not be. */
+  readonly onCleared?: (cleared: number, failed: number) => void;
 }
 
 const periodMilliseconds = 30_000;
@@ -23,17 +25,21 @@ export async function housekeeping(options: HousekeepingOptions, signal: AbortSi
   for (let wait = firstMilliseconds; !signal.aborted; wait = periodMilliseconds) {
     await options.clock.sleep(wait, signal).catch(() => undefined);
     if (signal.aborted || !options.ready()) continue;
-    for (const uid of await options.files.podUids()) if (!options.isKnown(uid)) await attempt(uid, () => clearFolder(options, uid));
+    const cleared = { well: 0, badly: 0 };
+    for (const uid of await options.files.podUids()) if (!options.isKnown(uid)) cleared[(await attempt(uid, () => clearFolder(options, uid))) ? "well" : "badly"]++;
+    options.onCleared?.(cleared.well, cleared.badly);
     for (const uid of await options.cgroups.podUids().catch(() => new Set<string>())) if (!options.isKnown(uid)) await attempt(uid, () => options.cgroups.release(uid));
   }
 
-  async function attempt(uid: string, what: () => Promise<void>): Promise<void> {
+  async function attempt(uid: string, what: () => Promise<void>): Promise<boolean> {
     try {
       await what();
       told.delete(uid);
+      return true;
     } catch (error) {
       if (!told.has(uid)) options.log.warn("what is left of a pod cannot be cleared away", { uid, error: (error as Error).message });
       told.add(uid);
+      return false;
     }
   }
 }

@@ -7,7 +7,7 @@ import { restoredPod } from "./containers/restored-pod.ts";
 import { logFolderOf } from "./plan/sandbox-config.ts";
 import { isDeleted, isFinished, isStatic, keyOf, nameOf, namespaceOf, referenceTo, uidOf } from "./pod.ts";
 import { registryOf } from "./registry.ts";
-import { LeftBehind, type PodAdmission, type PodEvictor, type PodRegistry } from "./seams.ts";
+import { LeftBehind, type PodAdmission, type PodEvictor, type PodRegistry, type PodTally, type WorkingPod } from "./seams.ts";
 import { computeStatus, publishable, terminatedStatus } from "./status/compute.ts";
 import type { StatusWriter } from "./status/writer.ts";
 import { type PodMemory, type SyncContext, freshMemory } from "./sync/context.ts";
@@ -41,6 +41,7 @@ export interface PodsOptions {
   /** The object in the API server that stands for a static pod. */
   readonly mirrorOf: (pod: Pod) => Pod | undefined;
   readonly syncMilliseconds: number;
+  readonly tally?: PodTally;
   /** Told when a pod is gone from this node. */
   readonly onGone?: (pod: Pod) => void;
 }
@@ -58,6 +59,7 @@ export interface Pods extends PodEvictor {
   refresh(uid: string): void;
   has(uid: string): boolean;
   all(): readonly Pod[];
+  working(): readonly WorkingPod[];
   close(): Promise<void>;
 }
 
@@ -66,7 +68,7 @@ const soonest = 0.9;
 const deadlineWords = "Pod was active on the node longer than the specified deadline";
 
 export function pods(options: PodsOptions): Pods {
-  const { context, writer } = options;
+  const { context, writer, tally } = options;
   const { clock, log, view, probes, events, dialect } = context;
   const entries = new Map<string, PodEntry>();
   const podOf = (entry: PodEntry): Pod => entry.worker.state().pod;
@@ -76,7 +78,7 @@ export function pods(options: PodsOptions): Pods {
   function add(state: WorkerState, removed: boolean): PodEntry {
     const uid = uidOf(state.pod);
     const entry: PodEntry = {
-      worker: worker(state, { clock, log, act: (current, signal) => act(entry, current, signal) }),
+      worker: worker(state, { clock, log, act: (current, signal) => counted(entry, current, signal) }),
       memory: freshMemory(),
       status: undefined,
       removed,
@@ -86,7 +88,17 @@ export function pods(options: PodsOptions): Pods {
       holdMilliseconds: 0,
     };
     entries.set(uid, entry);
+    tally?.added(state.pod);
     return entry;
+  }
+
+  async function counted(entry: PodEntry, state: WorkerState, signal: AbortSignal): Promise<Done> {
+    const over = tally?.acting(uidOf(state.pod), state.at);
+    try {
+      return await act(entry, state, signal);
+    } finally {
+      over?.();
+    }
   }
 
   function act(entry: PodEntry, state: WorkerState, signal: AbortSignal): Promise<Done> {
@@ -197,6 +209,7 @@ export function pods(options: PodsOptions): Pods {
     const pod = podOf(entry);
     entries.delete(uidOf(pod));
     writer?.forget(uidOf(pod));
+    tally?.forgotten(uidOf(pod));
     void entry.worker.close();
     options.onGone?.(pod);
   }
@@ -222,6 +235,7 @@ export function pods(options: PodsOptions): Pods {
       isStatic: isOwnStatic(pod),
       ...how,
     });
+    if (entry.status.phase === "Running") tally?.running(pod);
     return entry.status;
   }
 
@@ -284,6 +298,7 @@ export function pods(options: PodsOptions): Pods {
         return;
       }
       if (!sourcesReady || (observed.sandboxes.length === 0 && observed.containers.length === 0)) return;
+      tally?.orphan();
       log.info("a pod runs that nobody asks for; it is ended", { pod: `${observed.namespace}/${observed.name}`, uid: observed.uid });
       const pod = restoredPod(observed);
       add({ at: "terminating", pod, graceSeconds: Math.max(1, Number(pod.spec.terminationGracePeriodSeconds ?? 1)), why: { because: "removed" } }, true).worker.wake();
@@ -297,6 +312,17 @@ export function pods(options: PodsOptions): Pods {
     },
     has: (uid) => entries.has(uid),
     all: () => [...entries.values()].map(podOf),
+    working: () =>
+      [...entries.values()].map((entry) => {
+        const { at, pod } = entry.worker.state();
+        // What was only found running has no source.
+        const known = pod.metadata.annotations?.[dialect.names.annotations.configSource] !== undefined;
+        return {
+          lifecycle: at === "syncing" ? "sync" : at,
+          config: !entry.removed ? "desired" : known ? "orphan" : "runtime_only",
+          static: known ? (isOwnStatic(pod) ? "true" : "false") : "unknown",
+        };
+      }),
     evict: async (uid, { reason, message, graceSeconds }) => {
       const entry = entries.get(uid);
       if (!entry) return;

@@ -108,6 +108,32 @@ export interface PodRegistry {
   lastRelistAt(): number;
 }
 
+export type ContainerType = "container" | "init_container" | "ephemeral_container";
+
+/** Keeps count of the work on pods, for the figures. */
+export interface PodTally {
+  /** A pod that is new here. */
+  added(pod: Pod): void;
+  /** A worker begins something; what is given is called when it is over. */
+  acting(podUid: string, at: "syncing" | "terminating" | "terminated"): () => void;
+  /** The image of one of its containers was seen to. */
+  pulled(podUid: string, milliseconds: number): void;
+  /** A container was started, or was not, for this reason. */
+  started(type: ContainerType, failure?: string): void;
+  /** The pod is seen running; only the first time counts. */
+  running(pod: Pod): void;
+  /** The runtime had a pod that nobody asked for. */
+  orphan(): void;
+  forgotten(podUid: string): void;
+}
+
+/** A pod as its worker has it. */
+export interface WorkingPod {
+  readonly lifecycle: "sync" | "terminating" | "terminated";
+  readonly config: "desired" | "orphan" | "runtime_only";
+  readonly static: "true" | "false" | "unknown";
+}
+
 /** Ends pods for the node's sake. */
 export interface PodEvictor {
   /** The pod ends as Failed with this reason; resolves once its containers have ended. */

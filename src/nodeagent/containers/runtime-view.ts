@@ -41,6 +41,8 @@ export interface RuntimeViewOptions {
   readonly dialect: Dialect;
   readonly onChange: (observed: ObservedPod) => void;
   readonly periodMilliseconds?: number;
+  /** Told after every look at all pods how long it took, and how long after the one before it began. */
+  readonly onRelist?: (milliseconds: number, intervalMilliseconds: number) => void;
   /** How a container's last words are read. */
   readonly lastWords?: typeof terminationMessage;
 }
@@ -64,7 +66,8 @@ interface Lists {
   readonly containers: readonly Container[];
 }
 
-export function runtimeView({ runtime, clock, log, dialect, onChange, periodMilliseconds = 1000, lastWords = terminationMessage }: RuntimeViewOptions): RuntimeView {
+export function runtimeView(options: RuntimeViewOptions): RuntimeView {
+  const { runtime, clock, log, dialect, onChange, onRelist, periodMilliseconds = 1000, lastWords = terminationMessage } = options;
   const names = markNames(dialect);
   const held = new Map<string, Held>();
   /** Pods that are gone, by the look that found it: a list that began before still shows them. */
@@ -73,6 +76,7 @@ export function runtimeView({ runtime, clock, log, dialect, onChange, periodMill
   const sandboxes = new Map<string, Closely<ObservedSandbox>>();
   let looks = 0;
   let relistedAt = clock.now();
+  let begunAt = relistedAt;
   let failing = false;
 
   async function closeContainer(id: string, sandboxId: string, signal?: AbortSignal): Promise<Closely<ObservedContainer> | undefined> {
@@ -157,6 +161,8 @@ export function runtimeView({ runtime, clock, log, dialect, onChange, periodMill
 
   async function relist(): Promise<void> {
     const look = ++looks;
+    const interval = clock.now() - begunAt;
+    begunAt = clock.now();
     const [ofSandboxes, ofContainers] = await Promise.all([runtime.listPodSandboxes(), runtime.listContainers()]);
     const groups = new Map<string, { readonly pod: PodName; readonly sandboxes: PodSandbox[]; readonly containers: Container[] }>();
     const groupOf = (labels: Readonly<Record<string, string>>) => {
@@ -183,6 +189,7 @@ export function runtimeView({ runtime, clock, log, dialect, onChange, periodMill
     }
     for (const [uid, lookedAt] of left) if (lookedAt < look) left.delete(uid);
     relistedAt = clock.now();
+    onRelist?.(relistedAt - begunAt, interval);
   }
 
   async function follow(signal: AbortSignal): Promise<void> {

@@ -25,7 +25,7 @@ const look = async (more: Partial<ObserveOptions>) => {
     clock,
     log: silentLog,
     runtime: fakeRuntime({ clock }),
-    runtimeHealth: { version: () => undefined, troubles: () => ["the runtime rests"], check: async () => undefined, stop: () => undefined } as never,
+    runtimeHealth: { version: () => undefined, troubles: () => ["the runtime rests"], check: async () => undefined, stop: () => undefined },
     hostname: "n1",
     addresses: { given: ["10.0.0.1"] },
     rootDirectory: tmpdir(),

@@ -13,7 +13,7 @@ import {
   clientCertificates,
   trustBundleFile,
 } from "#authn";
-import type { Clock, Log } from "#base";
+import { ApiError, type Clock, type Log, type Metrics } from "#base";
 import type { ApiClient } from "#client";
 import { apiVersionOf } from "#dialect";
 import { type Call, type Reply, header, headerList } from "#http";
@@ -33,6 +33,7 @@ export interface AccessOptions {
   readonly authorization: "AlwaysAllow" | "Webhook";
   readonly allowedTtl: number;
   readonly deniedTtl: number;
+  readonly metrics?: Metrics;
 }
 
 export interface Access {
@@ -47,6 +48,7 @@ const verbs: Readonly<Record<string, string>> = { GET: "get", POST: "create", PU
 
 export function access(options: AccessOptions): Access {
   const { clock, log } = options;
+  const asked = reviewMetrics(options);
   const methods: Authenticator[] = [];
   let stop = (): void => undefined;
   if (options.clientCaFile) {
@@ -56,9 +58,9 @@ export function access(options: AccessOptions): Access {
     });
     methods.push(clientCertificates(clientCertificateVerifier({ trust, clock })));
   }
-  if (options.tokenReviews && options.client) methods.push(bearerTokens([tokenReviews(options.client, options)], []));
+  if (options.tokenReviews && options.client) methods.push(bearerTokens([tokenReviews(options.client, options, asked("authn"))], []));
   const authenticator = authenticatorOf(methods, { anonymous: options.anonymous });
-  const allowed = options.authorization === "AlwaysAllow" ? () => Promise.resolve(true) : accessReviews(options);
+  const allowed = options.authorization === "AlwaysAllow" ? () => Promise.resolve(true) : accessReviews(options, asked("authz"));
   return {
     stop: () => stop(),
     refuse: async (call) => {
@@ -92,12 +94,46 @@ function subresourceOf(path: string): string {
   return isBelow("/stats") ? "stats" : isBelow("/metrics") ? "metrics" : isBelow("/logs") ? "log" : "proxy";
 }
 
+type Counted = <T>(ask: () => Promise<T>) => Promise<T>;
+
+/** Counts and times what the API server is asked about callers, by the status of its answer. */
+function reviewMetrics({ metrics, clock }: Pick<AccessOptions, "metrics" | "clock">): (what: "authn" | "authz") => Counted {
+  return (what) => {
+    const labels = ["code"];
+    const total = metrics?.counter({
+      name: `apiserver_delegated_${what}_request_total`,
+      help: "Questions about callers to the API server, by its answer.",
+      labels,
+      stability: "ALPHA",
+    });
+    const took = metrics?.histogram({
+      name: `apiserver_delegated_${what}_request_duration_seconds`,
+      help: "How long answers about callers took, in seconds.",
+      labels,
+      stability: "ALPHA",
+    });
+    return async (ask) => {
+      const at = clock.now();
+      let code = "201";
+      try {
+        return await ask();
+      } catch (error) {
+        code = error instanceof ApiError ? String(error.code) : "<error>";
+        throw error;
+      } finally {
+        total?.with(code).add();
+        took?.with(code).observe((clock.now() - at) / 1000);
+      }
+    };
+  };
+}
+
 interface Reviewed {
   readonly until: number;
 }
 
 /** Asks the API server about tokens, and remembers its answers. */
-function tokenReviews(client: ApiClient, { clock, tokenReviewTtl }: Pick<AccessOptions, "clock" | "tokenReviewTtl">): TokenMethod {
+function tokenReviews(client: ApiClient, { clock, tokenReviewTtl }: Pick<AccessOptions, "clock" | "tokenReviewTtl">, counted: Counted): TokenMethod {
   const kept = new LRUCache<string, Reviewed & { readonly identity: Identity | undefined }>({ max: keptAnswers });
   const apiVersion = apiVersionOf(client.dialect, { group: "authentication", branded: true, version: "v1" });
   return {
@@ -105,7 +141,7 @@ function tokenReviews(client: ApiClient, { clock, tokenReviewTtl }: Pick<AccessO
       const known = kept.get(token);
       if (known && clock.now() < known.until) return known.identity;
       const review = { kind: "TokenReview", apiVersion, metadata: {}, spec: { token } };
-      const { status } = (await client.request("POST", `/apis/${apiVersion}/tokenreviews`, review)) as {
+      const { status } = (await counted(() => client.request("POST", `/apis/${apiVersion}/tokenreviews`, review))) as {
         status?: { authenticated?: boolean; user?: { username?: string; uid?: string; groups?: string[]; extra?: Record<string, string[]> } };
       };
       const user = status?.authenticated ? status.user : undefined;
@@ -116,7 +152,10 @@ function tokenReviews(client: ApiClient, { clock, tokenReviewTtl }: Pick<AccessO
   };
 }
 
-function accessReviews({ client, clock, nodeName, allowedTtl, deniedTtl }: AccessOptions): (user: User, attributes: { verb: string; subresource: string }) => Promise<boolean> {
+function accessReviews(
+  { client, clock, nodeName, allowedTtl, deniedTtl }: AccessOptions,
+  counted: Counted,
+): (user: User, attributes: { verb: string; subresource: string }) => Promise<boolean> {
   if (!client) throw new Error("authorization by the API server needs an API server: use authorization mode AlwaysAllow or give a client configuration");
   const kept = new LRUCache<string, Reviewed & { readonly allowed: boolean }>({ max: keptAnswers });
   const apiVersion = apiVersionOf(client.dialect, { group: "authorization", branded: true, version: "v1" });
@@ -132,7 +171,7 @@ function accessReviews({ client, clock, nodeName, allowedTtl, deniedTtl }: Acces
     const known = kept.get(key);
     if (known && clock.now() < known.until) return known.allowed;
     const review = { kind: "SubjectAccessReview", apiVersion, metadata: {}, spec };
-    const { status } = (await client.request("POST", `/apis/${apiVersion}/subjectaccessreviews`, review)) as { status?: { allowed?: boolean; denied?: boolean } };
+    const { status } = (await counted(() => client.request("POST", `/apis/${apiVersion}/subjectaccessreviews`, review))) as { status?: { allowed?: boolean; denied?: boolean } };
     const allowed = status?.allowed === true && status.denied !== true;
     const ttl = allowed ? allowedTtl : deniedTtl;
     // Long questions are not remembered: they would fill memory, and nobody honest asks them twice.

@@ -1,11 +1,12 @@
 // What the agent tells of itself under `/metrics`: its pods, its process, its requests, and its dealings with the runtime.
 import { readFileSync, readdirSync } from "node:fs";
-import type { Clock, Metrics } from "#base";
+import type { Pod } from "#api";
+import type { Clock, Family, Gauge, Metrics } from "#base";
 import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 import type { Call, Reply } from "#http";
 import { isStatic, uidOf } from "../pod.ts";
-import type { PodRegistry } from "../seams.ts";
+import type { PodRegistry, WorkingPod } from "../seams.ts";
 
 export interface AgentMetricsOptions {
   readonly metrics: Metrics;
@@ -13,10 +14,17 @@ export interface AgentMetricsOptions {
   readonly nodeName: string;
   readonly version: string;
   readonly registry: PodRegistry;
+  readonly working: () => readonly WorkingPod[];
+  /** How many objects stand for static pods in the API server. */
+  readonly mirrors: () => number;
+  /** The names of a pod's volumes that are in place. */
+  readonly mounted: (podUid: string) => ReadonlyMap<string, unknown>;
+  readonly gates: readonly { readonly name: string; readonly stage: string; readonly enabled: boolean }[];
 }
 
 /** Gauges that are looked up when someone asks. */
-export function agentMetrics({ metrics, dialect, nodeName, version, registry }: AgentMetricsOptions): void {
+export function agentMetrics(options: AgentMetricsOptions): void {
+  const { metrics, dialect, nodeName, version, registry } = options;
   const { agentMetricPrefix: prefix, metricPrefix } = dialect.data;
   const gauge = (name: string, help: string, labels: readonly string[] = []) => metrics.gauge({ name, help, labels, stability: "ALPHA" });
   gauge(`${prefix}node_name`, "The node's name, as the label of a constant 1.", ["node"]).with(nodeName).set(1);
@@ -29,6 +37,12 @@ export function agentMetrics({ metrics, dialect, nodeName, version, registry }: 
   const running = gauge(`${prefix}running_pods`, "Pods with a running container.");
   const containers = gauge(`${prefix}running_containers`, "Containers by their state.", ["container_state"]);
   const seen = gauge(`${prefix}pleg_last_seen_seconds`, "When the runtime was last looked at, in seconds since the epoch.");
+  const ephemeral = gauge(`${prefix}managed_ephemeral_containers`, "Ephemeral containers of the pods of this node.").with();
+  const mirrors = gauge(`${prefix}mirror_pods`, "Objects in the API server that stand for static pods.").with();
+  const working = gauge(`${prefix}working_pods`, "Pods by what is done with them and who asked for them.", ["config", "lifecycle", "static"]);
+  const volumes = gauge("volume_manager_total_volumes", "Volumes of pods by kind: those wanted, and those in place.", ["plugin_name", "state"]);
+  const feature = gauge(`${metricPrefix}feature_enabled`, "Whether a feature gate is on.", ["name", "stage"]);
+  for (const { name, stage, enabled } of options.gates) feature.with(dialect.spelling.word(name), stage === "GA" ? "" : stage).set(enabled ? 1 : 0);
   const self = processGauges(metrics);
   metrics.beforeScrape(() => {
     const pods = registry.pods();
@@ -41,7 +55,39 @@ export function agentMetrics({ metrics, dialect, nodeName, version, registry }: 
     running.with().set(states.filter((all) => all.some(({ state }) => state === "running")).length);
     for (const state of ["created", "running", "exited", "unknown"] as const) containers.with(state).set(states.flat().filter((one) => one.state === state).length);
     seen.with().set(registry.lastRelistAt() / 1000);
+    ephemeral.set(pods.reduce((sum, { spec }) => sum + (spec.ephemeralContainers?.length ?? 0), 0));
+    mirrors.set(options.mirrors());
+    tallied(
+      working,
+      options.working().map(({ config, lifecycle, static: kind }) => [config, lifecycle, kind]),
+    );
+    tallied(
+      volumes,
+      pods.filter(({ status }) => status?.phase !== "Succeeded" && status?.phase !== "Failed").flatMap((pod) => volumesOf(pod, dialect, options.mounted(uidOf(pod)))),
+    );
     self();
+  });
+}
+
+/** Sets each series to the number of times that its labels occur; what no longer occurs is 0. */
+function tallied(family: Family<Gauge>, occurring: readonly (readonly string[])[]): void {
+  family.clear();
+  for (const labels of occurring) family.with(...labels).add();
+}
+
+function volumesOf(
+  pod: Pod,
+  {
+    names: {
+      volumes: { pluginPrefix },
+    },
+  }: Dialect,
+  mounted: ReadonlyMap<string, unknown>,
+): string[][] {
+  return (pod.spec.volumes ?? []).flatMap((volume) => {
+    const source = Object.keys(volume).find((field) => field !== "name" && volume[field as keyof typeof volume] !== undefined) ?? "";
+    const plugin = `${pluginPrefix}${source.replaceAll(/(?<=[a-z])[A-Z]+/g, (letters) => `-${letters.toLowerCase()}`).replace("config-map", "configmap")}`;
+    return [[plugin, "desired_state_of_world"], ...(mounted.has(volume.name) ? [[plugin, "actual_state_of_world"]] : [])];
   });
 }
 
@@ -49,6 +95,8 @@ function processGauges(metrics: Metrics): () => void {
   const gauge = (name: string, help: string) => metrics.gauge({ name, help }).with();
   const cpu = metrics.counter({ name: "process_cpu_seconds_total", help: "Processor time of the process, in seconds." }).with();
   const resident = gauge("process_resident_memory_bytes", "Memory of the process that is in use, in bytes.");
+  const virtual = gauge("process_virtual_memory_bytes", "Address space of the process, in bytes.");
+  const mostVirtual = gauge("process_virtual_memory_max_bytes", "Address space that the process may have, in bytes; -1 is no limit.");
   const open = gauge("process_open_fds", "Files that the process has open.");
   const most = gauge("process_max_fds", "Files that the process may have open.");
   gauge("process_start_time_seconds", "When the process started, in seconds since the epoch.").set(Math.round(performance.timeOrigin) / 1000);
@@ -57,7 +105,10 @@ function processGauges(metrics: Metrics): () => void {
     cpu.value = (user + system) / 1e6;
     resident.set(process.memoryUsage.rss());
     open.set(readdirSync("/proc/self/fd").length);
-    most.set(Number(/^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? 0));
+    const limits = readFileSync("/proc/self/limits", "utf8");
+    most.set(Number(/^Max open files\s+(\d+)/m.exec(limits)?.[1] ?? 0));
+    mostVirtual.set(Number(/^Max address space\s+(\d+)/m.exec(limits)?.[1] ?? -1));
+    virtual.set(Number(/^VmSize:\s+(\d+) kB/m.exec(readFileSync("/proc/self/status", "utf8"))?.[1] ?? 0) * 1024);
   };
 }
 
@@ -88,6 +139,25 @@ export function measuredRequests(metrics: Metrics, dialect: Dialect, clock: Cloc
   };
 }
 
+/** Seconds, from 5 ms to half an hour. */
+const runtimeBuckets = Array.from({ length: 14 }, (_each, power) => Number((0.005 * 2.5 ** power).toPrecision(15)));
+
+/** What becomes of sandboxes, by the runtime's handler. */
+function sandboxMetrics(metrics: Metrics, prefix: string): (handler: string, seconds: number, isGood: boolean) => void {
+  const labels = ["runtime_handler"];
+  const took = metrics.histogram({ name: `${prefix}run_podsandbox_duration_seconds`, help: "How long sandboxes took to be made, in seconds.", labels, stability: "ALPHA" });
+  const errors = metrics.counter({ name: `${prefix}run_podsandbox_errors_total`, help: "Sandboxes that could not be made.", labels, stability: "ALPHA" });
+  const pods = metrics.counter({ name: `${prefix}started_pods_total`, help: "Pods that were to be started.", stability: "ALPHA" }).with();
+  const failed = metrics.counter({ name: `${prefix}started_pods_errors_total`, help: "Pods that could not be started.", stability: "ALPHA" }).with();
+  return (handler, seconds, isGood) => {
+    took.with(handler).observe(seconds);
+    pods.add();
+    if (isGood) return;
+    errors.with(handler).add();
+    failed.add();
+  };
+}
+
 /** `runPodSandbox` → `run_podsandbox`. */
 const operationName = (method: string): string =>
   method
@@ -105,8 +175,10 @@ export function measuredRuntime(runtime: ContainerRuntime, metrics: Metrics, dia
     name: `${prefix}runtime_operations_duration_seconds`,
     help: "How long calls to the container runtime took, in seconds.",
     labels,
+    buckets: runtimeBuckets,
     stability: "ALPHA",
   });
+  const sandboxes = sandboxMetrics(metrics, prefix);
   const measured = new Map<string | symbol, unknown>();
   return new Proxy(runtime, {
     get: (target, name) => {
@@ -119,13 +191,17 @@ export function measuredRuntime(runtime: ContainerRuntime, metrics: Metrics, dia
         measured.set(name, async (...given: readonly unknown[]): Promise<unknown> => {
           const at = clock.now();
           total.with(operation).add();
+          let isGood = false;
           try {
-            return await (method.apply(target, given) as Promise<unknown>);
+            const answer = await (method.apply(target, given) as Promise<unknown>);
+            isGood = true;
+            return answer;
           } catch (error) {
             errors.with(operation).add();
             throw error;
           } finally {
             seconds.with(operation).observe((clock.now() - at) / 1000);
+            if (name === "runPodSandbox") sandboxes(String(given[1] ?? ""), (clock.now() - at) / 1000, isGood);
           }
         });
       }

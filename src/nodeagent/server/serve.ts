@@ -42,6 +42,7 @@ export async function serve(settings: NodeagentSettings, parts: ServeParts): Pro
     authorization: settings.authorizationMode,
     allowedTtl: settings.authorizationWebhookCacheAuthorizedTtl,
     deniedTtl: settings.authorizationWebhookCacheUnauthorizedTtl,
+    metrics: parts.metrics,
   });
   const { kind: _, apiVersion: __, ...configuration } = configOf(nodeagentOptions(dialect), settings);
   const whole: ServerParts = {

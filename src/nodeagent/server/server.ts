@@ -88,7 +88,7 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
       ],
     },
     { prefix: "/stats", bare: false, routes: [{ path: "/summary", methods: ["GET", "POST"], answer: summarized }] },
-    { path: "/metrics", answer: () => exposition(metrics.expose()) },
+    { path: "/metrics", answer: async () => exposition(metrics.expose() + logSizeText(dialect, await stats.look())) },
     { path: "/metrics/cadvisor", answer: async () => exposition(cadvisorText(await stats.look(), machine, parts.podsGroup)) },
     { path: "/metrics/resource", answer: async () => exposition(resourceText(await stats.look())) },
     { path: "/metrics/probes", answer: () => exposition(parts.probeMetrics.expose()) },
@@ -129,6 +129,19 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
     { prefix: "/debug/pprof", bare: false, routes: switches.profiling ? [{ path: "/{name}", methods: ["GET"], answer: profiles(clock) }] : [] },
     ...(switches.verbosityFlag ? [{ path: "/debug/flags/v", answer: verbosityFlag(parts.setVerbosity) }] : []),
   ];
+}
+
+/** How much disk the logs of containers take; looked up only for those who ask. */
+function logSizeText({ data: { agentMetricPrefix } }: Dialect, { pods }: Awaited<ReturnType<Stats["look"]>>): string {
+  const metrics = createMetrics();
+  const used = metrics.gauge({
+    name: `${agentMetricPrefix}container_log_filesystem_used_bytes`,
+    help: "Disk that the logs of a container take, in bytes.",
+    labels: ["container", "namespace", "pod", "uid"],
+    stability: "ALPHA",
+  });
+  for (const { uid, name, namespace, containers } of pods) for (const one of containers) used.with(one.name, namespace, name, uid).set(one.logs.bytes);
+  return pods.length === 0 ? "" : metrics.expose();
 }
 
 /** The health checks as metrics. */

@@ -7,6 +7,7 @@ import { isStatic, keyOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
 export interface Mirrors {
   /** The API server shows a mirror, or that one is gone. */
   seen(pod: Pod, gone: boolean): void;
+  count(): number;
   /** The object that stands for a static pod. */
   of(pod: Pod): Pod | undefined;
   /** Looks again, soon, whether every static pod has its mirror and no other has one. */
@@ -98,6 +99,7 @@ export function mirrors({ client, clock, log, nodeName, pods, ready, onMirror }:
   };
   return {
     seen,
+    count: () => held.size,
     of: (pod) => {
       const mirror = held.get(keyOf(pod));
       return mirror && mirror.metadata.annotations?.[configMirror] === hashOf(pod) ? mirror : undefined;

@@ -22,6 +22,8 @@ interface Line {
   wanted: PodStatus | undefined;
   written: PodStatus | undefined;
   running: Promise<void> | undefined;
+  /** Since when there is something to write. */
+  wantedAt: number;
 }
 
 export interface StatusWriterOptions {
@@ -29,19 +31,21 @@ export interface StatusWriterOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** Told how long a status waited until the server had it. */
+  readonly onWritten?: (milliseconds: number) => void;
 }
 
 const podResource = { schema: PodKind, plural: "pods", namespaced: true } as const;
 const firstRetryMilliseconds = 500;
 const lastRetryMilliseconds = 10_000;
 
-export function statusWriter({ client, clock, log, signal }: StatusWriterOptions): StatusWriter {
+export function statusWriter({ client, clock, log, signal, onWritten }: StatusWriterOptions): StatusWriter {
   const pods = client.of(podResource) as unknown as ResourceClient<Pod>;
   const lines = new Map<string, Line>();
   const lineOf = (pod: Pod): Line => {
     const uid = uidOf(pod);
     let line = lines.get(uid);
-    if (!line) lines.set(uid, (line = { pod, wanted: undefined, written: undefined, running: undefined }));
+    if (!line) lines.set(uid, (line = { pod, wanted: undefined, written: undefined, wantedAt: 0, running: undefined }));
     // An object read later than our last write is the better base for the next one.
     line.pod = pod;
     return line;
@@ -53,6 +57,7 @@ export function statusWriter({ client, clock, log, signal }: StatusWriterOptions
       const patch = statusPatch(line.pod, line.written ?? line.pod.status ?? {}, status);
       try {
         if (patch) await pods.patch(nameOf(line.pod), "strategic", patch, { namespace: namespaceOf(line.pod), subresource: "status" });
+        if (patch) onWritten?.(clock.now() - line.wantedAt);
         line.written = status;
         failures = 0;
         if (line.wanted === status) line.wanted = undefined;
@@ -83,6 +88,7 @@ export function statusWriter({ client, clock, log, signal }: StatusWriterOptions
     write: (pod, status) => {
       const line = lineOf(pod);
       if (!line.wanted && !line.running && !statusPatch(pod, line.written ?? pod.status ?? {}, status)) return;
+      if (!line.wanted) line.wantedAt = clock.now();
       line.wanted = status;
       void start(line);
     },

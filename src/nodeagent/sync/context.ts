@@ -12,7 +12,7 @@ import type { BackOff } from "../plan/back-off.ts";
 import type { DnsConfig } from "../plan/dns.ts";
 import type { SecuritySettings } from "../plan/security.ts";
 import type { Probes } from "../probes/probes.ts";
-import type { EventRecorder, NodeFacts, PodCgroups, PodVolumes, ReferencedObjects } from "../seams.ts";
+import type { EventRecorder, NodeFacts, PodCgroups, PodTally, PodVolumes, ReferencedObjects } from "../seams.ts";
 import type { StartTrouble } from "../status/container-statuses.ts";
 import type { Gate } from "./gate.ts";
 import type { PodFiles } from "./pod-files.ts";
@@ -38,6 +38,7 @@ export interface SyncContext {
   readonly runtime: ContainerRuntime;
   readonly view: RuntimeView;
   readonly events: EventRecorder;
+  readonly tally?: PodTally;
   readonly images: Images;
   readonly volumes: PodVolumes;
   readonly cgroups: PodCgroups;

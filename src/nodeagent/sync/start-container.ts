@@ -9,8 +9,8 @@ import { hostsFile } from "../plan/hosts-file.ts";
 import { logFolderOf } from "../plan/sandbox-config.ts";
 import { imageUserOf, rootProblem } from "../plan/security.ts";
 import { servicesEnvironment, servicesFor } from "../plan/services-env.ts";
-import { isHostNetwork, namespaceOf, referenceTo } from "../pod.ts";
-import type { MountedVolume } from "../seams.ts";
+import { initContainersOf, isHostNetwork, namespaceOf, referenceTo, uidOf } from "../pod.ts";
+import type { ContainerType, MountedVolume } from "../seams.ts";
 import type { StartTrouble } from "../status/container-statuses.ts";
 import { graceOf } from "../worker/state.ts";
 import type { PodMemory, SyncContext } from "./context.ts";
@@ -39,13 +39,18 @@ export async function startContainer(
 ): Promise<StartOutcome> {
   const { runtime, events } = context;
   const tell = (type: "Normal" | "Warning", reason: string, message: string): void => events.event(referenceTo(pod, container.name), type, reason, message);
+  const type = containerType(pod, container);
   const failed = (reason: string, message: string): StartOutcome => {
+    context.tally?.started(type, reason);
     tell("Warning", "Failed", `Error: ${message}`);
     return { started: false, reason, message };
   };
 
+  const pulledFrom = context.clock.now();
   const image = await context.images.ensure(pod, container, facts.secrets, facts.sandbox, signal);
+  context.tally?.pulled(uidOf(pod), context.clock.now() - pulledFrom);
   if (!image.present) {
+    context.tally?.started(type, image.reason);
     tell("Warning", "Failed", `Error: ${image.reason}`);
     return { started: false, reason: image.reason, message: image.message, ...(image.againMilliseconds !== undefined && { againMilliseconds: image.againMilliseconds }) };
   }
@@ -106,6 +111,7 @@ export async function startContainer(
     return failed("RunContainerError", wordsOf(error));
   }
   tell("Normal", "Started", `Started container ${container.name}`);
+  context.tally?.started(type);
 
   const postStart = container.lifecycle?.postStart;
   if (postStart) {
@@ -124,6 +130,13 @@ export async function startContainer(
   }
   return { started: true, containerId };
 }
+
+const containerType = (pod: Pod, container: Container | EphemeralContainer): ContainerType =>
+  "targetContainerName" in container || pod.spec.ephemeralContainers?.some(({ name }) => name === container.name)
+    ? "ephemeral_container"
+    : initContainersOf(pod).some(({ name }) => name === container.name)
+      ? "init_container"
+      : "container";
 
 /** One more than the last; where the runtime has forgotten, the logs on disk still tell. */
 async function nextAttempt({ settings, files }: SyncContext, pod: Pod, container: Container, observed: ObservedPod): Promise<number> {

@@ -181,6 +181,16 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
       figures.map(({ status }) => status),
       [200, 200, 200, 200],
     );
+    const own = cluster.dialect.data.agentMetricPrefix;
+    for (const name of [
+      ...["active_pods", "cgroup_manager_duration_seconds", "container_log_filesystem_used_bytes", "containers_per_pod_count", "desired_pods"].map((word) => own + word),
+      ...["http_requests_total", "mirror_pods", "pleg_relist_duration_seconds", "pod_start_duration_seconds", "pod_start_sli_duration_seconds"].map((word) => own + word),
+      ...["pod_status_sync_duration_seconds", "pod_worker_duration_seconds", "run_podsandbox_duration_seconds", "runtime_operations_total"].map((word) => own + word),
+      ...["started_containers_total", "started_pods_total", "working_pods"].map((word) => own + word),
+      ...["apiserver_delegated_authz_request_total", "process_virtual_memory_bytes", "rest_client_requests_total", "volume_manager_total_volumes"],
+    ]) {
+      assert.match(figures[0]!.body, new RegExp(`^# TYPE ${name} `, "m"));
+    }
     assert.match(figures[1]!.body, new RegExp(`^container_memory_working_set_bytes\\{.*pod="${resting}".*\\} \\d+`, "m"));
     assert.match(figures[1]!.body, /^node_cpu_usage_seconds_total \d/m);
     assert.match(figures[2]!.body, new RegExp(`^container_cpu_usage_seconds_total\\{.*pod="${resting}"`, "m"));

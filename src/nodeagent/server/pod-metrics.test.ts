@@ -1,0 +1,86 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { createMetrics, virtualClock } from "#base";
+import { dialects } from "#dialect";
+import { harness } from "../harness.fixture.ts";
+import { samplePod } from "../pod.fixture.ts";
+import type { PodCgroups } from "../seams.ts";
+import { podMetrics } from "./pod-metrics.ts";
+
+function setUp() {
+  const clock = virtualClock(Date.parse("2030-01-01T00:00:10Z"));
+  const metrics = createMetrics();
+  const tally = podMetrics(metrics, dialects.orch, clock);
+  const has = (...lines: string[]): void => {
+    const text = metrics.expose();
+    for (const line of lines) assert.ok(text.includes(`nodeagent_${line}\n`), `${line} in\n${text}`);
+  };
+  return { clock, tally, has };
+}
+
+test("a pod's start is timed from when it was seen, and from when it was made without its images", async () => {
+  const { clock, tally, has } = setUp();
+  const pod = samplePod({}, { creationTimestamp: "2030-01-01T00:00:06Z" });
+  tally.added(pod);
+  await clock.advance(1000);
+  const over = tally.acting("u", "syncing");
+  tally.pulled("u", 3000);
+  await clock.advance(4000);
+  over();
+  tally.running(pod);
+  tally.running(pod);
+  has("pod_start_duration_seconds_sum 5", "pod_start_duration_seconds_count 1", "pod_start_sli_duration_seconds_sum 6", "pod_worker_start_duration_seconds_sum 1");
+  has('pod_worker_duration_seconds_sum{operation_type="create"} 4', "containers_per_pod_count_sum 1");
+  tally.acting("u", "syncing")();
+  tally.acting("u", "terminating")();
+  has('pod_worker_duration_seconds_count{operation_type="sync"} 1', 'pod_worker_duration_seconds_count{operation_type="kill"} 1');
+});
+
+test("a pod that ran before the agent did is no start", () => {
+  const { tally, has } = setUp();
+  const pod = samplePod({}, {}, { phase: "Running" });
+  tally.added(pod);
+  tally.running(pod);
+  has("pod_start_duration_seconds_count 0");
+});
+
+test("groups are timed by what is done to them", async () => {
+  const { tally, has } = setUp();
+  const inner: PodCgroups = { ensure: async () => "/g", release: async () => undefined, podUids: async () => new Set<string>() };
+  const groups = tally.cgroups(inner);
+  await groups.ensure(samplePod());
+  await groups.ensure(samplePod());
+  await groups.release("u");
+  await groups.ensure(samplePod());
+  has('cgroup_manager_duration_seconds_count{operation_type="create"} 2', 'cgroup_manager_duration_seconds_count{operation_type="update"} 1');
+  has('cgroup_manager_duration_seconds_count{operation_type="destroy"} 1');
+});
+
+test("looks, statuses and housekeeping are told", () => {
+  const { tally, has } = setUp();
+  tally.relisted(20, 1000);
+  tally.written(500);
+  tally.cleared(2, 1);
+  tally.orphan();
+  has("pleg_relist_duration_seconds_sum 0.02", "pleg_relist_interval_seconds_sum 1", "pod_status_sync_duration_seconds_sum 0.5");
+  has("orphan_pod_cleaned_volumes 2", "orphan_pod_cleaned_volumes_errors 1", "orphaned_runtime_pods_total 1");
+});
+
+test("pods that run, fail and come from nowhere are counted as they do", async () => {
+  const { tally, has } = setUp();
+  const h = harness({ tally });
+  const container = { name: "main", image: "busybox:1", command: ["sleep", "1000"] };
+  try {
+    h.run({ metadata: { name: "good" }, spec: { initContainers: [{ name: "first", image: "busybox:1", command: ["sh", "-c", "exit 0"] }], containers: [container] } });
+    h.run({ metadata: { name: "bad" }, spec: { containers: [{ ...container, envFrom: [{ configMapRef: { name: "absent" } }] }] } });
+    await h.pass(5);
+    has('started_containers_total{container_type="container"} 2', 'started_containers_total{container_type="init_container"} 1');
+    has('started_containers_errors_total{code="CreateContainerConfigError",container_type="container"} 1', "pod_start_duration_seconds_count 1");
+    assert.deepEqual(h.pods.working(), [
+      { lifecycle: "sync", config: "desired", static: "false" },
+      { lifecycle: "sync", config: "desired", static: "false" },
+    ]);
+  } finally {
+    await h.close();
+  }
+});
