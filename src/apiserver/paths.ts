@@ -1,9 +1,9 @@
 // Paths that belong to no resource: the list of all paths, the version.
-import type { Dialect } from "#dialect";
-import type { Reply } from "#http";
+import { type Reply, header, parseAccept } from "#http";
 import type { ApiCall } from "./api-call.ts";
 import { ApiError } from "#base";
 import type { Catalog } from "./catalog.ts";
+import type { HealthCheck, HealthPaths } from "./health/health.ts";
 import type { PathHandler } from "./router.ts";
 
 const release = { major: "1", minor: "27", gitVersion: "v1.27.16" };
@@ -18,12 +18,13 @@ export const versionInfo = (): Record<string, string> => ({
   platform: `${process.platform}/${process.arch === "x64" ? "amd64" : process.arch}`,
 });
 
-export function rootPaths(dialect: Dialect, catalog: () => Catalog): PathHandler {
+export function rootPaths(catalog: () => Catalog, health: HealthPaths): PathHandler {
   return (call) => {
     const { path } = call.target;
-    if (path === "/" || path === "/index.html") return json({ paths: allPaths(catalog(), dialect) });
+    if (path === "/" || path === "/index.html") return json({ paths: allPaths(catalog(), health) });
     if (path === "/version" || path === "/version/") {
       if (call.method !== "GET") throw new ApiError(405, "MethodNotAllowed", `the server does not allow this method on the requested resource (${call.method})`, {});
+      if (!takesJson(call)) throw new ApiError(406, "NotAcceptable", "only the following media types are accepted: application/json", {});
       return json(versionInfo());
     }
     return undefined;
@@ -32,9 +33,14 @@ export function rootPaths(dialect: Dialect, catalog: () => Catalog): PathHandler
 
 const json = (body: unknown): Reply => ({ status: 200, headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify(body, undefined, 2)) });
 
-function allPaths(catalog: Catalog, _dialect: Dialect): string[] {
+function takesJson(call: ApiCall): boolean {
+  const accept = header(call.call.headers, "accept");
+  return !accept || parseAccept(accept).some(({ type, subtype }) => `${type}/${subtype}` === "application/json" || (type === "*" && subtype === "*"));
+}
+
+function allPaths(catalog: Catalog, health: HealthPaths): string[] {
   const groups = catalog.groups().flatMap(({ name, versions }) => [`/apis/${name}`, ...versions.map(({ groupVersion }) => `/apis/${groupVersion}`)]);
-  const health = ["/healthz", "/livez", "/readyz"];
+  const checks = Object.entries(health).flatMap(([endpoint, list]) => [`/${endpoint}`, ...(list as readonly HealthCheck[]).map(({ name }) => `/${endpoint}/${name}`)]);
   return [
     "/.well-known/openid-configuration",
     "/api",
@@ -42,7 +48,7 @@ function allPaths(catalog: Catalog, _dialect: Dialect): string[] {
     "/apis",
     "/apis/",
     ...groups,
-    ...health,
+    ...checks,
     "/metrics",
     "/openapi/v2",
     "/openapi/v3",

@@ -14,7 +14,7 @@ import { plainHandler } from "./debug/socket.ts";
 import { identitiesFor } from "./identity.ts";
 import type { OwnCredentials } from "./library/credentials.ts";
 import { background } from "./lifecycle/background.ts";
-import { healthChecks } from "./lifecycle/health-checks.ts";
+import { healthChecks, startUpChecks } from "./lifecycle/health-checks.ts";
 import type { Edge } from "./lifecycle/lifecycle.ts";
 import { openApi } from "./openapi/handler.ts";
 import { rootPaths } from "./paths.ts";
@@ -104,29 +104,30 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const { lifecycle } = serving;
   const identities = identitiesFor(core, settings, options.own);
   const plugins = [freshServices(core), ...admissionPlugins(core, settings, access)];
+  const health = healthChecks({
+    dialect,
+    clock,
+    log,
+    lifecycle,
+    probe: () => store.progress(),
+    healthTimeoutMilliseconds: settings.storeHealthcheckTimeout,
+    readyTimeoutMilliseconds: settings.storeReadycheckTimeout,
+    liveGraceMilliseconds: settings.livezGracePeriod,
+    startUp: startUpChecks(access),
+    caughtUp: () => core.feed.ready(),
+  });
   const front = buildFront(core, {
     authenticator: identities.authenticator,
     authorizer: access.authorizer,
     plugins,
     specials: specialGroups(core, { plugins, authorizer: access.authorizer, identities, settings, stopping: closing.signal }),
     paths: [
-      rootPaths(dialect, () => front.catalog),
+      rootPaths(() => front.catalog, health),
       openApi(() => front.catalog, dialect),
       openIdHandler(identities, settings.serviceAccountJwksUri, externalAddress(settings), core.options.onError),
       ...serving.paths,
     ],
-    health: healthChecks({
-      dialect,
-      clock,
-      log,
-      lifecycle,
-      probe: () => store.progress(),
-      healthTimeoutMilliseconds: settings.storeHealthcheckTimeout,
-      readyTimeoutMilliseconds: settings.storeReadycheckTimeout,
-      liveGraceMilliseconds: settings.livezGracePeriod,
-      startUp: [{ name: "poststarthook/rbac/bootstrap-roles", check: () => access.bootstrapped() }],
-      caughtUp: () => core.feed.ready(),
-    }),
+    health,
     steps: serving.steps,
     serves: servedApis(settings.runtimeConfig, dialect),
     watchEvents: (group, version, kind) => serving.requests.watchEvents(group, version, kind),

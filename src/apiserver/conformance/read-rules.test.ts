@@ -86,3 +86,25 @@ test("a watch in YAML is refused without details", async () => {
   const answer = await must(406, "GET", `${await maps()}?watch=1`, { accept: "application/yaml" });
   assert.doesNotMatch(answer.text, /details/);
 });
+
+test("an empty list of metadata has no items at all", async () => {
+  assert.equal((await must(200, "GET", await maps(), { accept: form("PartialObjectMetadataList") })).at("items"), null);
+});
+
+const versions: [accept: string, status: number][] = [
+  ["application/json", 200],
+  ["text/html,*/*;q=0.1", 200],
+  ["application/yaml", 406],
+  ["application/xml", 406],
+];
+for (const [accept, status] of versions) test(`the version as ${accept} answers ${status}`, async () => void (await must(status, "GET", "/version", { accept })));
+
+test("every health check has a path of its own, and the root lists it", async () => {
+  const paths = (await must(200, "GET", "/")).at("paths") as string[];
+  for (const check of ["ping", "log", "poststarthook/rbac/bootstrap-roles", "poststarthook/start-system-namespaces-controller"]) {
+    for (const endpoint of ["healthz", "livez", "readyz"]) {
+      assert.ok(paths.includes(`/${endpoint}/${check}`), check);
+      await must(200, "GET", `/${endpoint}/${check}`);
+    }
+  }
+});

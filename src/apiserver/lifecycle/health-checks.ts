@@ -20,6 +20,16 @@ export interface HealthOptions {
   readonly caughtUp: () => boolean;
 }
 
+/** What is done when the server starts, by the names that operators know. All but the roles is there before the first request is taken. */
+export const startUpChecks = (access: { bootstrapped(): void }): readonly HealthCheck[] => [
+  { name: "poststarthook/generic-apiserver-start-informers", check: () => undefined },
+  { name: "poststarthook/start-system-namespaces-controller", check: () => undefined },
+  { name: "poststarthook/bootstrap-controller", check: () => undefined },
+  { name: "poststarthook/rbac/bootstrap-roles", check: () => access.bootstrapped() },
+  { name: "poststarthook/scheduling/bootstrap-system-priority-classes", check: () => undefined },
+  { name: "poststarthook/priority-and-fairness-config-producer", check: () => undefined },
+];
+
 export function healthChecks(options: HealthOptions): HealthPaths {
   const { dialect, clock, log, lifecycle, startUp } = options;
   const store = dialect.wire.storeHealthCheck;

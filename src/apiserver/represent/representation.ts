@@ -163,6 +163,7 @@ function metadataOnly(endpoint: Endpoint, choice: Choice): ShapeOf {
     one,
     item: one,
     list: (items, metadata) => ({ kind: "PartialObjectMetadataList", apiVersion, metadata, items }),
+    none: (metadata) => ({ kind: "PartialObjectMetadataList", apiVersion, metadata, items: null }),
     mark: (revision, complete) => partialMetadata(marker(endpoint, revision, complete), apiVersion),
   };
 }
