@@ -1,5 +1,5 @@
 // The admission plug-ins that run, in their order, over the server's own caches.
-import type { IngressClass, LimitRange, Namespace, Pod, PriorityClass, ResourceQuota, RuntimeClass, ServiceAccount, StorageClass } from "#api";
+import type { IngressClass, LimitRange, Namespace, Node, Pod, PriorityClass, ResourceQuota, RuntimeClass, ServiceAccount, StorageClass } from "#api";
 import {
   type AdmissionPlugin,
   type OwnerOptions,
@@ -17,6 +17,7 @@ import {
   limitRanger,
   namespaceAutoProvision,
   namespaceExists,
+  nodeRestriction,
   ownerReferencesPermission,
   podNodeSelector,
   podSecurity,
@@ -59,6 +60,11 @@ export function admissionPlugins(core: Core, settings: ApiserverSettings, access
       find: (namespace, name) => objects.find<ServiceAccount>("/serviceaccounts", `${namespace}/${name}`),
       pause: () => core.clock.sleep(shortestPause * (1 + Math.random())),
       generateName: generatedName,
+    }),
+    nodeRestriction({
+      dialect,
+      pod: (within, name) => objects.find<Pod>("/pods", `${within}/${name}`),
+      node: (name) => objects.find<Node>("/nodes", name),
     }),
     taintNodesByCondition(dialect),
     alwaysPullImages,

@@ -15,6 +15,7 @@ export {
 } from "./authorizer.ts";
 export { compact, describeRule, ruleAllows, uncovered } from "./rules.ts";
 export { type RbacAuthorizer, type RbacSource, rbacAuthorizer } from "./rbac.ts";
+export { type NodeAuthorizerOptions, nodeAuthorizer } from "./node.ts";
 export { type EscalationOptions, checkBinding, checkRole, onlyOwnershipChanged } from "./escalation.ts";
 export { type BootstrapPolicy, bootstrapPolicy, nodeRules } from "./bootstrap-policy.ts";
 export { type GateCheck, policyRules } from "./policy-text.ts";

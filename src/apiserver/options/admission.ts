@@ -2,7 +2,7 @@
 
 import { file, listOf, oneOf, option, section } from "#options";
 
-const plugins = "not all plug-ins are there; those that are and run by default run unless disabled";
+const plugins = "no plug-in that needs a file of its own is there";
 
 /** Every plug-in this server knows, and whether it runs unless told otherwise. */
 export const admissionPlugins: Readonly<Record<string, "on" | "off">> = {
@@ -43,6 +43,15 @@ export const admissionPlugins: Readonly<Record<string, "on" | "off">> = {
   ValidatingAdmissionPolicy: "on",
   ValidatingAdmissionWebhook: "on",
 };
+/** Those that ask others, or need a file of their own. */
+const notBuilt: readonly string[] = [
+  "EventRateLimit",
+  "ImagePolicyWebhook",
+  "MutatingAdmissionWebhook",
+  "PersistentVolumeLabel",
+  "ValidatingAdmissionPolicy",
+  "ValidatingAdmissionWebhook",
+];
 const plugin = oneOf(...Object.keys(admissionPlugins));
 
 export const admissionSection = () =>
@@ -50,8 +59,10 @@ export const admissionSection = () =>
     option({ flag: "admission-control-config-file", notYet: plugins, type: file, default: "", readable: true, doc: "File with the configuration of admission plug-ins." }),
     option({
       flag: "enable-admission-plugins",
-      unlisted: true,
-      notYet: plugins,
+      notYetFor: (names) => {
+        const missing = names.filter((name) => notBuilt.includes(name));
+        return missing.length > 0 ? `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} not there` : undefined;
+      },
       type: listOf(plugin),
       default: [],
       doc: "Plug-ins to run besides those that run by default, in any order.",

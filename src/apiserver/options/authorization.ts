@@ -4,7 +4,7 @@ import { duration, file, listOf, notNegative, oneOf, option, section } from "#op
 
 const askingWebhook = "no remote service is asked for decisions";
 
-const notBuilt: readonly string[] = ["Node", "Webhook"];
+const notBuilt = "Webhook";
 
 export const authorizationModes = ["AlwaysAllow", "AlwaysDeny", "ABAC", "Webhook", "RBAC", "Node"] as const;
 
@@ -15,7 +15,7 @@ export const authorizationSection = () =>
       type: listOf(oneOf(...authorizationModes)),
       default: ["AlwaysAllow"],
       check: (modes) => (modes.length === 0 ? "must name at least one mode" : new Set(modes).size < modes.length ? "must name each mode once" : undefined),
-      notYetFor: (modes) => (modes.some((mode) => notBuilt.includes(mode)) ? `the modes ${notBuilt.join(" and ")} are not there` : undefined),
+      notYetFor: (modes) => (modes.includes(notBuilt) ? `the mode ${notBuilt} is not there` : undefined),
       doc: `Ordered list of the plug-ins that decide: ${authorizationModes.join(", ")}.`,
     }),
     option({ flag: "authorization-policy-file", type: file, default: "", readable: true, doc: "Policy of mode ABAC, one JSON record per line." }),

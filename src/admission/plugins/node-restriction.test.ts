@@ -1,0 +1,101 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Node, Pod } from "#api";
+import { ApiError } from "#base";
+import { dialects } from "#dialect";
+import type { Attempt } from "../attempt.ts";
+import { nodeRestriction } from "./node-restriction.ts";
+
+const dialect = dialects.orch;
+const { annotations, labels } = dialect.names;
+const plugin = nodeRestriction({
+  dialect,
+  pod: async (_namespace, name) => ({ mine: { metadata: { uid: "u" }, spec: { nodeName: "node1" } }, theirs: { metadata: { uid: "u" }, spec: { nodeName: "node2" } } })[name] as unknown as Pod | undefined,
+  node: async (name) => (name === "node1" ? ({ metadata: { uid: "n1" } } as unknown as Node) : undefined),
+}); // prettier-ignore
+
+/** `allowed`, or the code of the refusal. */
+async function outcome(resource: string, given: Partial<Attempt>, user = "system:node:node1"): Promise<string> {
+  const [group = "", plural = ""] = resource.split("/");
+  const attempt: Attempt = {
+    operation: given.oldObject ? "UPDATE" : "CREATE",
+    resource: { group, version: "v1", resource: plural },
+    kind: { group, version: "v1", kind: "X" },
+    subresource: "",
+    namespace: "n",
+    name: "",
+    user: { name: user, groups: ["system:nodes"] },
+    dryRun: false,
+    object: undefined,
+    oldObject: undefined,
+    options: {},
+    warn: () => undefined,
+    ...given,
+  };
+  try {
+    await plugin.mutate!(attempt);
+    return "allowed";
+  } catch (error) {
+    assert.ok(error instanceof ApiError);
+    return String(error.code);
+  }
+}
+const owner = { apiVersion: "v1", kind: "Node", name: "node1", uid: "n1", controller: true };
+const mirror = (spec: object = {}, ownerReferences: object[] = [owner]): Record<string, unknown> => ({
+  metadata: { name: "p", annotations: { [annotations.configMirror]: "x" }, ownerReferences },
+  spec: { nodeName: "node1", containers: [{ name: "c" }], ...spec },
+});
+const node = (name: string, given: object = {}, spec: object = {}): Record<string, unknown> => ({ metadata: { name, labels: given }, spec });
+const claim = (status: object, given: object = {}): Record<string, unknown> => ({ metadata: { name: "c", labels: given }, spec: {}, status });
+const token = (boundObjectRef?: object): Record<string, unknown> => ({ spec: { boundObjectRef } });
+const bound = { apiVersion: "v1", kind: "Pod", name: "mine", uid: "u" };
+
+const cases: [name: string, resource: string, given: Partial<Attempt>, expected: string][] = [
+  ["its own mirror pod", "/pods", { object: mirror() }, "allowed"],
+  ["a plain pod", "/pods", { object: { metadata: {}, spec: { nodeName: "node1" } } }, "403"],
+  ["a mirror pod of another node", "/pods", { object: mirror({ nodeName: "node2" }) }, "403"],
+  ["a mirror pod without an owner", "/pods", { object: mirror({}, []) }, "403"],
+  ["one with two", "/pods", { object: mirror({}, [owner, owner]) }, "403"],
+  ["one whose owner is an older node of the name", "/pods", { object: mirror({}, [{ ...owner, uid: "n0" }]) }, "403"],
+  ["one that holds its owner back", "/pods", { object: mirror({}, [{ ...owner, blockOwnerDeletion: true }]) }, "403"],
+  ["one with an account", "/pods", { object: mirror({ serviceAccountName: "a" }) }, "403"],
+  ["one with a secret", "/pods", { object: mirror({ volumes: [{ name: "v", azureFile: { secretName: "s" } }] }) }, "403"],
+  ["one with settings", "/pods", { object: mirror({ containers: [{ name: "c", envFrom: [{ configMapRef: { name: "m" } }] }] }) }, "403"],
+  ["one with a claim", "/pods", { object: mirror({ volumes: [{ name: "v", persistentVolumeClaim: { claimName: "c" } }] }) }, "403"],
+  ["the end of a pod on it", "/pods", { operation: "DELETE", name: "mine" }, "allowed"],
+  ["the end of another", "/pods", { operation: "DELETE", name: "theirs" }, "403"],
+  ["the end of none", "/pods", { operation: "DELETE", name: "none" }, "404"],
+  ["a change of a pod", "/pods", { name: "mine", object: mirror(), oldObject: mirror() }, "403"],
+  ["a pod's status", "/pods", { subresource: "status", object: mirror(), oldObject: mirror() }, "allowed"],
+  ["another's status", "/pods", { subresource: "status", object: mirror(), oldObject: mirror({ nodeName: "node2" }) }, "403"],
+  ["labels in a status", "/pods", { subresource: "status", object: { ...mirror(), metadata: { labels: { a: "b" } } }, oldObject: mirror() }, "403"],
+  ["an eviction", "/pods", { subresource: "eviction", name: "mine", object: {} }, "allowed"],
+  ["another's eviction", "/pods", { subresource: "eviction", name: "theirs", object: {} }, "403"],
+  ["a binding", "/pods", { subresource: "binding", name: "mine", object: {} }, "403"],
+  ["itself", "/nodes", { object: node("node1", { "example.com/x": "y", [labels.hostname]: "h", "nodeagent.orch.io/x": "y" }) }, "allowed"],
+  ["another node", "/nodes", { object: node("node2") }, "403"],
+  ["a label that steers pods", "/nodes", { object: node("node1", { "node-restriction.orch.io/x": "y" }) }, "403"],
+  ["a label of the system", "/nodes", { object: node("node1", { "node-role.orch.io/master": "" }) }, "403"],
+  ["such a label that stays", "/nodes", { name: "node1", object: node("node1", { "node-role.orch.io/master": "" }), oldObject: node("node1", { "node-role.orch.io/master": "" }) }, "allowed"],
+  ["such a label that goes", "/nodes", { name: "node1", object: node("node1"), oldObject: node("node1", { "node-role.orch.io/master": "" }) }, "403"],
+  ["taints at first", "/nodes", { object: node("node1", {}, { taints: [{ key: "a" }] }) }, "allowed"],
+  ["taints later", "/nodes", { name: "node1", object: node("node1", {}, { taints: [{ key: "a" }] }), oldObject: node("node1") }, "403"],
+  ["a claim's size", "/persistentvolumeclaims", { subresource: "status", object: claim({ phase: "Bound", capacity: { storage: "2Gi" } }), oldObject: claim({ phase: "Bound" }) }, "allowed"],
+  ["a claim's phase", "/persistentvolumeclaims", { subresource: "status", object: claim({ phase: "Lost" }), oldObject: claim({ phase: "Bound" }) }, "403"],
+  ["a claim", "/persistentvolumeclaims", { object: claim({}) }, "403"],
+  ["a token for a pod on it", "/serviceaccounts", { subresource: "token", object: token(bound) }, "allowed"],
+  ["a token for nobody", "/serviceaccounts", { subresource: "token", object: token() }, "403"],
+  ["a token for a pod that was", "/serviceaccounts", { subresource: "token", object: token({ ...bound, uid: "v" }) }, "403"],
+  ["a token for a pod elsewhere", "/serviceaccounts", { subresource: "token", object: token({ ...bound, name: "theirs" }) }, "403"],
+  ["its lease", "coordination.orch.io/leases", { namespace: "orch-node-lease", object: node("node1") }, "allowed"],
+  ["another's lease", "coordination.orch.io/leases", { namespace: "orch-node-lease", object: node("node2") }, "403"],
+  ["a lease elsewhere", "coordination.orch.io/leases", { namespace: "n", object: node("node1") }, "403"],
+  ["its drivers", "storage.orch.io/csinodes", { object: node("node1") }, "allowed"],
+  ["another's drivers", "storage.orch.io/csinodes", { operation: "DELETE", name: "node2" }, "403"],
+]; // prettier-ignore
+for (const [name, resource, given, expected] of cases) test(`a node writes ${name}: ${expected}`, async () => assert.equal(await outcome(resource, given), expected));
+
+test("others are none of its business, and a node without a name does nothing", async () => {
+  assert.equal(await outcome("/nodes", { object: node("node2") }, "bob"), "allowed");
+  assert.equal(await outcome("/nodes", { object: node("node2") }, "system:node:"), "403");
+});

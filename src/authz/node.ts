@@ -1,0 +1,123 @@
+// Nodes may do what every node must, and read of the cluster what the pods on them refer to.
+import type { PersistentVolume, Pod, PolicyRule, VolumeAttachment } from "#api";
+import { type User, nodesGroup } from "#authn";
+import { type Dialect, groupName } from "#dialect";
+import { type Attributes, type Authorizer, type Decision, type ResourceTarget, noOpinion } from "./authorizer.ts";
+import { type PodReferences, podReferences, volumeSecretsOf } from "./node-references.ts";
+import { ruleAllows } from "./rules.ts";
+
+export interface NodeAuthorizerOptions {
+  readonly dialect: Dialect;
+  readonly rules: readonly PolicyRule[];
+  readonly podsOn: (node: string) => Promise<readonly Pod[]>;
+  readonly volume: (name: string) => Promise<PersistentVolume | undefined>;
+  readonly volumes: () => Promise<readonly PersistentVolume[]>;
+  readonly attachment: (name: string) => Promise<VolumeAttachment | undefined>;
+}
+
+type Check = (node: string, verb: string, target: ResourceTarget) => Promise<Decision> | Decision;
+
+const userPrefix = "system:node:";
+const allowed: Decision = { verdict: "allow", reason: "" };
+const because = (reason: string): Decision => ({ verdict: "no opinion", reason });
+const ownVerbs = ["get", "create", "update", "patch", "delete"];
+
+const nodeOf = ({ name, groups }: User): string | undefined => (name.startsWith(userPrefix) && groups.includes(nodesGroup) ? name.slice(userPrefix.length) : undefined);
+
+export function nodeAuthorizer(options: NodeAuthorizerOptions): Authorizer {
+  const { dialect, rules } = options;
+  const storage = groupName(dialect, { group: "storage", branded: true });
+  const coordination = groupName(dialect, { group: "coordination", branded: true });
+  const checks: Readonly<Record<string, Check>> = {
+    "/secrets": reading((needed, { name }) => needed.secrets.has(name), secretOfVolume),
+    "/configmaps": reading((needed, { name }) => needed.configMaps.has(name)),
+    "/persistentvolumeclaims": async (node, verb, target) => {
+      const toStatus = target.subresource === "status";
+      if (toStatus && verb !== "update" && verb !== "patch") return because("can only get/update/patch this type");
+      if (!toStatus && verb !== "get") return because("can only get individual resources of this type");
+      if (!toStatus && target.subresource) return because("cannot get subresource");
+      return await related(node, target, (needed, { name }) => needed.claims.has(name));
+    },
+    "/persistentvolumes": single(async (node, { name }) => {
+      const claim = (await options.volume(name))?.spec.claimRef;
+      return claim !== undefined && (await claimsOf(node)).has(`${claim.namespace}/${claim.name}`);
+    }),
+    [`${storage}/volumeattachments`]: single(async (node, { name }) => (await options.attachment(name))?.spec.nodeName === node),
+    "/serviceaccounts": async (node, verb, target) => {
+      if (verb !== "create" || !target.name) return because("can only create tokens for individual service accounts");
+      if (target.subresource !== "token") return because("can only create token subresource of serviceaccount");
+      return await related(node, target, (needed, { name }) => needed.account === name);
+    },
+    [`${coordination}/leases`]: (node, verb, { namespace, name }) => {
+      if (!ownVerbs.includes(verb)) return because("can only get, create, update, patch, or delete a node lease");
+      if (namespace !== dialect.data.nodeLeaseNamespace) return because(`can only access leases in the "${dialect.data.nodeLeaseNamespace}" system namespace`);
+      return verb === "create" || name === node ? allowed : because("can only access node lease with the same name as the requesting node");
+    },
+    [`${storage}/csinodes`]: (node, verb, { subresource, name }) => {
+      if (!ownVerbs.includes(verb)) return because("can only get, create, update, patch, or delete a CSINode");
+      if (subresource) return because("cannot authorize CSINode subresources");
+      return verb === "create" || name === node ? allowed : because("can only access CSINode with the same name as the requesting node");
+    },
+  };
+  return {
+    decide: (attributes: Attributes) => {
+      const node = nodeOf(attributes.user);
+      if (node === undefined) return noOpinion;
+      if (node === "") return because(`unknown node for user ${JSON.stringify(attributes.user.name)}`);
+      const { resource, verb } = attributes;
+      const check = resource && checks[`${resource.group}/${resource.resource}`];
+      if (check) return check(node, verb, resource);
+      return rules.some((rule) => ruleAllows(rule, attributes)) ? allowed : noOpinion;
+    },
+    rulesFor: (user) => {
+      const isNode = nodeOf(user) !== undefined;
+      return { resourceRules: [], nonResourceRules: [], incomplete: isNode, ...(isNode && { error: "node authorizer does not support user rule resolution" }) };
+    },
+  };
+
+  function reading(needs: (needed: PodReferences, target: ResourceTarget) => boolean, otherwise?: (node: string, target: ResourceTarget) => Promise<boolean>): Check {
+    return async (node, verb, target) => {
+      if (verb !== "get" && verb !== "list" && verb !== "watch") return because("can only read resources of this type");
+      if (target.subresource) return because("cannot read subresource");
+      if (!target.namespace) return because("can only read namespaced object of this type");
+      return await related(node, target, needs, otherwise);
+    };
+  }
+
+  function single(isRelated: (node: string, target: ResourceTarget) => Promise<boolean>): Check {
+    return async (node, verb, target) => {
+      if (verb !== "get") return because("can only get individual resources of this type");
+      if (target.subresource) return because("cannot get subresource");
+      if (!target.name) return because("No Object name found");
+      return (await isRelated(node, target)) ? allowed : because(`no relationship found between node '${node}' and this object`);
+    };
+  }
+
+  async function related(
+    node: string,
+    target: ResourceTarget,
+    needs: (needed: PodReferences, target: ResourceTarget) => boolean,
+    otherwise?: (node: string, target: ResourceTarget) => Promise<boolean>,
+  ): Promise<Decision> {
+    if (!target.name) return because("No Object name found");
+    for (const pod of await options.podsOn(node)) {
+      if (pod.metadata.namespace !== target.namespace) continue;
+      const needed = podReferences(pod, dialect);
+      if (needed && needs(needed, target)) return allowed;
+    }
+    return (await otherwise?.(node, target)) ? allowed : because(`no relationship found between node '${node}' and this object`);
+  }
+
+  async function claimsOf(node: string): Promise<ReadonlySet<string>> {
+    const pods = await options.podsOn(node);
+    return new Set(pods.flatMap((pod) => [...(podReferences(pod, dialect)?.claims ?? [])].map((claim) => `${pod.metadata.namespace}/${claim}`)));
+  }
+
+  /** Volumes of the node's pods may need secrets of other namespaces. */
+  async function secretOfVolume(node: string, { namespace, name }: ResourceTarget): Promise<boolean> {
+    const claims = await claimsOf(node);
+    if (claims.size === 0) return false;
+    const bound = (await options.volumes()).filter(({ spec: { claimRef } }) => claimRef && claims.has(`${claimRef.namespace}/${claimRef.name}`));
+    return bound.some((volume) => volumeSecretsOf(volume).has(`${namespace}/${name}`));
+  }
+}
