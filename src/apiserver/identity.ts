@@ -2,6 +2,7 @@
 import type { Pod, Secret, ServiceAccount } from "#api";
 import {
   type Authenticator,
+  type CertificateVerifier,
   type TokenKey,
   type TokenMethod,
   type TokenObjects,
@@ -42,7 +43,8 @@ export interface Identities {
   readonly verifying: readonly TokenKey[];
 }
 
-export function identitiesFor(core: Core, settings: ApiserverSettings, own: OwnCredentials | undefined): Identities {
+/** Authorities are read again when their files change, until the signal. */
+export function identitiesFor(core: Core, settings: ApiserverSettings, own: OwnCredentials | undefined, signal: AbortSignal): Identities {
   const { dialect } = core.options;
   const { clock } = core;
   const ownKey =
@@ -60,25 +62,35 @@ export function identitiesFor(core: Core, settings: ApiserverSettings, own: OwnC
     if (issuers.length) tokens.push(serviceAccountTokens({ ...common, issuers }));
   }
   const authenticator = authenticatorOf(
-    [...certificateMethods(core, settings), bearerTokens(tokens, audiences), webSocketTokens(tokens, audiences, streamProtocols.bearerTokenPrefix)],
+    [...certificateMethods(core, settings, signal), bearerTokens(tokens, audiences), webSocketTokens(tokens, audiences, streamProtocols.bearerTokenPrefix)],
     { anonymous: settings.anonymousAuth },
   );
   return { authenticator, tokens, audiences, objects, issuer: issuers[0] ?? "", signing, verifying };
 }
 
-function certificateMethods({ clock }: Core, settings: ApiserverSettings): Authenticator[] {
+const trustCheckMilliseconds = 5_000;
+
+function certificateMethods({ clock, options }: Core, settings: ApiserverSettings, signal: AbortSignal): Authenticator[] {
+  const verifier = (file: string): CertificateVerifier => {
+    const trust = trustBundleFile(file);
+    const stop = trust.follow(clock, trustCheckMilliseconds, (change) => {
+      if ("error" in change) options.onError("the client authorities cannot be read again; the old ones stay", { file, error: (change.error as Error).message });
+    });
+    signal.addEventListener("abort", stop, { once: true });
+    return clientCertificateVerifier({ trust, clock });
+  };
   const methods: Authenticator[] = [];
   if (settings.requestheaderClientCaFile)
     methods.push(
       requestHeaders({
-        verifier: clientCertificateVerifier({ trust: trustBundleFile(settings.requestheaderClientCaFile), clock }),
+        verifier: verifier(settings.requestheaderClientCaFile),
         allowedNames: settings.requestheaderAllowedNames,
         usernameHeaders: settings.requestheaderUsernameHeaders,
         groupHeaders: settings.requestheaderGroupHeaders,
         extraHeaderPrefixes: settings.requestheaderExtraHeadersPrefix,
       }),
     );
-  if (settings.clientCaFile) methods.push(clientCertificates(clientCertificateVerifier({ trust: trustBundleFile(settings.clientCaFile), clock })));
+  if (settings.clientCaFile) methods.push(clientCertificates(verifier(settings.clientCaFile)));
   return methods;
 }
 

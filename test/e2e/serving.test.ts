@@ -11,7 +11,7 @@ import { after, test } from "node:test";
 import { type ConnectionOptions, type TLSSocket, connect } from "node:tls";
 import { gunzipSync } from "node:zlib";
 import { type StartedServer, settleFlags, start } from "#apiserver";
-import { selfSigned, writePair } from "#authn";
+import { createAuthority, selfSigned, signClient, writePair } from "#authn";
 import { silentLog } from "#base";
 import { dialects } from "#dialect";
 import { freePort, startApiserver } from "#kit";
@@ -108,6 +108,19 @@ test("a certificate that is replaced is served to whoever connects next", async 
   utimesSync(file("changing.crt"), 1, 1);
   for (const until = Date.now() + 20_000; Date.now() < until && (await serial()) === before;) await new Promise((resolve) => setTimeout(resolve, 200));
   assert.notEqual(await serial(), before);
+});
+
+test("client authorities that are replaced are trusted, and those before no longer", async () => {
+  const today = { now: Date.now(), days: 2 };
+  const [before, after] = [createAuthority({ commonName: "before" }, today), createAuthority({ commonName: "after" }, today)];
+  const [old, fresh] = [signClient(before, { commonName: "someone" }, today), signClient(after, { commonName: "someone" }, today)];
+  writeFileSync(file("authorities.crt"), before.certificate);
+  await using served = await serve(`--client-ca-file=${file("authorities.crt")}`);
+  const status = async ({ certificate, key }: typeof old): Promise<number> => (await ask(served, "/version", { cert: certificate, key, headers: { authorization: "" } })).status;
+  assert.deepEqual([await status(old), await status(fresh)], [200, 401]);
+  writeFileSync(file("authorities.crt"), after.certificate);
+  for (const until = Date.now() + 20_000; Date.now() < until && (await status(old)) === 200;) await new Promise((resolve) => setTimeout(resolve, 200));
+  assert.deepEqual([await status(old), await status(fresh)], [401, 200]);
 });
 
 test("TLS below the oldest version is refused, and the chosen cipher suite is used", async () => {
