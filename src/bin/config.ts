@@ -94,8 +94,8 @@ async function withProgram(dialect: Dialect, name: string, output: ConfigOutput,
 }
 
 function tell(program: Program, settled: Values, output: ConfigOutput): boolean {
-  for (const warning of settled.warnings) output.err(`${warning}\n`);
-  if (settled.errors.length > 0) output.err(problemText(program.set, settled.errors));
+  for (const warning of settled.warnings) output.err(`note: ${warning}\n`);
+  if (settled.errors.length > 0) output.err(problemText(program.set, settled.errors, "would not start"));
   return settled.errors.length === 0;
 }
 
@@ -109,10 +109,10 @@ const checkCommandLine = (dialect: Dialect, name: string, flags: readonly string
 async function checkFiles(dialect: Dialect, paths: readonly string[], output: ConfigOutput): Promise<number> {
   const program = (await programNamed("nodeagent", dialect))!;
   const files = await Promise.all(paths.map((path) => readConfigFile(path)));
-  const settled = settle(program.set, [], { files, purpose: "look" });
-  for (const warning of settled.warnings) output.err(`${warning}\n`);
+  const settled = settle(program.set, [], { files, purpose: "check" });
+  for (const warning of settled.warnings) output.err(`note: ${warning}\n`);
   for (const error of settled.errors) output.err(`error: ${error}\n`);
-  if (settled.errors.length === 0) output.out(`${paths.join(", ")}: all settings are good\n`);
+  if (settled.errors.length === 0) output.out(`${paths.join(", ")}: all settings are good${settled.warnings.length > 0 ? "; see the notes above" : ""}\n`);
   return settled.errors.length === 0 ? 0 : 1;
 }
 
@@ -176,10 +176,10 @@ const migrate = (dialect: Dialect, name: string, flags: readonly string[], outpu
     if (!program.set.file) return fail(output, `${program.set.program} has no configuration file`);
     const settled = await program.settle(flags, "look");
     if (settled.errors.length > 0) {
-      output.err(problemText(program.set, settled.errors));
+      output.err(problemText(program.set, settled.errors, "would not start"));
       return 1;
     }
-    for (const warning of settled.warnings.filter((line) => !line.startsWith("Flag "))) output.err(`${warning}\n`);
+    for (const warning of settled.warnings.filter((line) => !line.startsWith("Flag "))) output.err(`note: ${warning}\n`);
     output.out(await migratedConfig(program.set, settled));
     return 0;
   });

@@ -5,9 +5,9 @@ import type { OptionSet } from "./option.ts";
 import type { Provenance, Settled } from "./settle.ts";
 
 /** One line per problem, each beginning with `error:`, and a closing line. */
-export function problemText(set: OptionSet, errors: readonly string[]): string {
+export function problemText(set: OptionSet, errors: readonly string[], outcome = "did not start"): string {
   const count = errors.length === 1 ? "one setting is" : `${errors.length} settings are`;
-  return `${errors.map((line) => `error: ${line}\n`).join("")}${set.program} did not start: ${count} wrong (see ${set.program} --help)\n`;
+  return `${errors.map((line) => `error: ${line}\n`).join("")}${set.program} ${outcome}: ${count} wrong (see ${set.program} --help)\n`;
 }
 
 export interface Answering {

@@ -31,8 +31,9 @@ export interface Sources {
   /** Later files go over earlier ones. */
   readonly files?: readonly ConfigFile[];
   readonly readable?: (path: string) => boolean;
-  /** To start a program, or only to look at its configuration: then what a start would refuse for lack of files or mechanisms is a warning. */
-  readonly purpose?: "start" | "look";
+  /** To start a program; to check a configuration, perhaps on another machine, whose files and flags are then not missed; or only to look
+   * at it: then what a start would refuse for lack of a mechanism is a warning too. */
+  readonly purpose?: "start" | "check" | "look";
 }
 
 export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly string[], sources: Sources = {}): Settled<SettingsOf<O>> {
@@ -44,7 +45,8 @@ export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly st
   const errors: string[] = [];
   const files = sources.files ?? [];
   const readable = sources.readable ?? isReadable;
-  const starting = sources.purpose !== "look";
+  const { purpose = "start" } = sources;
+  const starting = purpose === "start";
   let gates = noGates;
 
   for (const option of all) {
@@ -143,7 +145,7 @@ export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly st
     const hold = starting ? complain : (message: string): void => void warnings.push(`${where(option.name)}: ${message}`);
     const notYet = changed ? (option.notYet ?? option.notYetFor?.(value)) : undefined;
     // The value itself is good, so whatever else is wrong with it is told too.
-    if (notYet !== undefined) return void (starting ? errors : warnings).push(`${where(option.name)}: cannot be used yet: ${notYet}`);
+    if (notYet !== undefined) return void (purpose === "look" ? warnings : errors).push(`${where(option.name)}: cannot be used yet: ${notYet}`);
     if (option.readable) {
       for (const path of [value].flat() as string[]) {
         if (path !== "" && !readable(path)) hold(`the file ${path} does not exist or cannot be read`);

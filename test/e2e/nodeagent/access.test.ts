@@ -187,7 +187,10 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
       ...["http_requests_total", "mirror_pods", "pleg_relist_duration_seconds", "pod_start_duration_seconds", "pod_start_sli_duration_seconds"].map((word) => own + word),
       ...["pod_status_sync_duration_seconds", "pod_worker_duration_seconds", "run_podsandbox_duration_seconds", "runtime_operations_total"].map((word) => own + word),
       ...["started_containers_total", "started_pods_total", "working_pods"].map((word) => own + word),
-      ...["apiserver_delegated_authz_request_total", "process_virtual_memory_bytes", "rest_client_requests_total", "volume_manager_total_volumes"],
+      "apiserver_delegated_authz_request_total",
+      "process_virtual_memory_bytes",
+      "rest_client_requests_total",
+      "volume_manager_total_volumes",
     ]) {
       assert.match(figures[0]!.body, new RegExp(`^# TYPE ${name} `, "m"));
     }
