@@ -45,7 +45,7 @@ async function replay(dialect) {
   const log = join(root, "build", `replay-${dialect}.log`);
   mkdirSync(join(root, "build"), { recursive: true });
   const port = await freePort();
-  const env = { AUTHZ: "RBAC", ADMISSION: "", SKIP_EXTRA: "1", ...process.env, PORT: String(port) };
+  const env = { SKIP_EXTRA: "1", ...process.env, PORT: String(port) };
   const child = spawn("bash", ["check.sh", join(root, "bin", "orch-apiserver"), dialect, ...(options.length ? options : whole)], { cwd: work, env, detached: true });
   const timer = setTimeout(() => process.kill(-child.pid, "SIGKILL"), minutes * 60_000);
   const copy = createWriteStream(log);

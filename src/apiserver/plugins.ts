@@ -90,8 +90,12 @@ export function admissionPlugins(core: Core, settings: ApiserverSettings, access
     resourceQuota({ dialect, now: () => core.clock.now(), quotasIn: (namespace) => objects.all<ResourceQuota>("/resourcequotas", `${namespace}/`), write: chargeQuota(core) }),
     alwaysDeny,
   ];
-  return all.filter(({ name }) => (knownPlugins[name] === "off" ? settings.enableAdmissionPlugins.includes(name) : !settings.disableAdmissionPlugins.includes(name)));
+  return chosen(all, settings);
 }
+
+/** Those that run by default and were not turned off, and those that were asked for; the order of names is of no account. */
+export const chosen = (plugins: readonly AdmissionPlugin[], asked: Pick<ApiserverSettings, "enableAdmissionPlugins" | "disableAdmissionPlugins">): readonly AdmissionPlugin[] =>
+  plugins.filter(({ name }) => (knownPlugins[name] === "off" ? asked.enableAdmissionPlugins.includes(name) : !asked.disableAdmissionPlugins.includes(name)));
 
 /** What a kind is called in paths, in every version that has it. */
 function resourcesOf(core: Core, apiVersion: string, kind: string): ReturnType<OwnerOptions["resourcesOf"]> {
