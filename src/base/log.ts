@@ -2,6 +2,7 @@
 
 import { type LogEntry, type LogFields, type LogFormat, type Severity, jsonLine, textLine } from "./log-format.ts";
 import { type LogSink, logSink } from "./log-sink.ts";
+import { sourceAt } from "./packed-source.ts";
 
 export interface Log {
   info(message: string, fields?: LogFields): void;
@@ -106,7 +107,7 @@ function callerOf(entrance: (...parameters: never[]) => unknown): string {
     Error.captureStackTrace(holder, entrance);
     const site = (holder.stack as readonly NodeJS.CallSite[])[0];
     const file = site?.getFileName() ?? "unknown.ts";
-    return `${file.slice(file.lastIndexOf("/") + 1)}:${site?.getLineNumber() ?? 0}`;
+    return sourceAt(file, site?.getLineNumber() ?? 0);
   } catch {
     return "unknown.ts:0";
   } finally {

@@ -1,0 +1,26 @@
+import assert from "node:assert/strict";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { sourceAt } from "./packed-source.ts";
+
+test("a line of a packed program is told by the module it comes from", () => {
+  const folder = mkdtempSync(join(tmpdir(), "orch-packed-"));
+  try {
+    mkdirSync(join(folder, "pack"));
+    const file = join(folder, "pack", "chunk.js");
+    writeFileSync(file, "import x;\n// dist/base/log.js\none\ntwo\n// a remark, no mark\n// dist/nodeagent/pods.js\nthree\n");
+    assert.deepEqual(
+      [1, 3, 5, 7].map((line) => sourceAt(`file://${file}`, line)),
+      ["chunk.js:1", "log.js:1", "log.js:3", "pods.js:1"],
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("other files have their own names, and what cannot be read too", () => {
+  assert.equal(sourceAt("file:///somewhere/server.ts", 12), "server.ts:12");
+  assert.equal(sourceAt("file:///nowhere/pack/chunk.js", 12), "chunk.js:12");
+});
