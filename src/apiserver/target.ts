@@ -73,9 +73,9 @@ export function parseTarget(method: string, rawPath: string, query: Query): Targ
   const resource = parts[at] ?? "";
   const name = parts[at + 1] ?? "";
   const subresource = parts[at + 2] ?? "";
-  if (name === "" && (verb === "get" || verb === "watch")) verb = verb === "watch" || isTrue(query.get("watch")) ? "watch" : "list";
+  const selected = name === "" && verb === "get" ? nameFromSelector(query) : "";
+  if (name === "" && verb === "get") verb = isTrue(query.get("watch")) ? "watch" : "list";
   if (name === "" && verb === "delete") verb = "deletecollection";
-  const selected = name === "" && (verb === "list" || verb === "watch" || verb === "deletecollection") ? nameFromSelector(query) : "";
   return {
     verb,
     path,
