@@ -108,3 +108,17 @@ test("every health check has a path of its own, and the root lists it", async ()
     }
   }
 });
+
+test("the old path of watches is checked as a list", async () => {
+  const path = await maps("1");
+  const old = path.replace("/v1/", "/v1/watch/");
+  const rv = (await must(200, "GET", path)).at("metadata.resourceVersion");
+  const query = `resourceVersion=${String(rv)}&resourceVersionMatch=NotOlderThan&timeoutSeconds=1`;
+  await must(200, "GET", `${old}?${query}`);
+  assert.deepEqual((await must(422, "GET", `${old}?${query}&watch=1`)).causes, ["Forbidden resourceVersionMatch"]);
+  assert.deepEqual((await must(422, "GET", `${old}?sendInitialEvents=true`)).causes, ["Forbidden sendInitialEvents"]);
+});
+
+test("a watch that should have ended before it began ends at once", async () => {
+  await must(200, "GET", `${await maps("1")}?watch=1&timeoutSeconds=-1`);
+});

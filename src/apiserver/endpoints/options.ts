@@ -31,7 +31,8 @@ export interface ListOptions {
 
 export function listOptions(call: ApiCall, endpoint: Endpoint, gates: { readonly watchList: boolean }): ListOptions {
   const { query } = call;
-  const watch = call.target.verb === "watch";
+  // The old paths of watches are checked as lists are, unless the query says otherwise.
+  const watch = query.has("watch") && isTrue(query.get("watch"));
   const errors: FieldError[] = [];
   const limit = integer(query, "limit") ?? 0;
   const timeoutSeconds = integer(query, "timeoutSeconds");

@@ -38,7 +38,7 @@ export const watch: Endpointed = async (context, call, endpoint) => {
 
 /** As asked; otherwise at random, so that watches that began together do not end together. */
 function secondsOf({ timeoutSeconds: asked = 0 }: ListOptions, { minRequestTimeoutSeconds: least }: EndpointContext): number {
-  return Math.min(asked > 0 ? asked : least * (1 + Math.random()), longestSeconds);
+  return Math.min(asked === 0 ? least * (1 + Math.random()) : Math.max(asked, 0), longestSeconds);
 }
 
 async function follow({ context, call, endpoint, options, version, as }: Wanted, sink: Sink): Promise<void> {
