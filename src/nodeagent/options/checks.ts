@@ -4,6 +4,7 @@ import { totalmem } from "node:os";
 import { formatQuantity, parseQuantity, quantityOf, quantityValue } from "#base";
 import { type Check, isInsecureCipherSuite } from "#options";
 import { thresholdValue } from "../node/capacity.ts";
+import { later } from "./later.ts";
 import type { NodeagentSettings } from "./options.ts";
 
 type Run = Check<NodeagentSettings>["run"];
@@ -19,7 +20,12 @@ export const nodeagentChecks: readonly Check<NodeagentSettings>[] = [
     if (endpoint === "") blame(["containerRuntimeEndpoint"], "must be given, such as unix:///run/containerd/containerd.sock");
   }),
   atStart("the client configuration is there, or a way to get one", ({ orchconfig, bootstrapOrchconfig }, blame, { isReadable }) => {
-    if (orchconfig !== "" && bootstrapOrchconfig === "" && !isReadable(orchconfig)) blame(["orchconfig"], `the file ${orchconfig} does not exist or cannot be read`);
+    if (bootstrapOrchconfig !== "" && orchconfig === "")
+      blame(["bootstrapOrchconfig", "orchconfig"], "what is asked for is written to the file of --orchconfig, which must be named");
+    if (orchconfig === "" || isReadable(orchconfig)) return;
+    // With a client configuration in place, nobody needs to ask for one.
+    if (bootstrapOrchconfig === "") blame(["orchconfig"], `the file ${orchconfig} does not exist or cannot be read`);
+    else blame(["bootstrapOrchconfig"], `cannot be used yet: ${later.certificates}; put a client configuration into ${orchconfig}`);
   }),
   atStart("webhooks have an API server to ask", (settings, blame) => {
     if (settings.orchconfig !== "") return;

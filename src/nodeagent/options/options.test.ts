@@ -99,6 +99,8 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
   ["--system-cgroups=/x", ["systemCgroups", "cgroupRoot"]],
   ["--client-ca-file=absent.crt", ["absent.crt"]],
   ["--orchconfig=absent.conf", ["absent.conf"]],
+  ["--orchconfig=absent.conf --bootstrap-orchconfig=b.conf", ["--bootstrap-orchconfig", "cannot be used yet", "absent.conf"]],
+  ["--bootstrap-orchconfig=b.conf", ["--bootstrap-orchconfig", "--orchconfig"]],
   ["--container-log-max-files=1", ["containerLogMaxFiles"]],
   ["--container-log-max-size=-1Mi", ["containerLogMaxSize"]],
   ["--seccomp-default --feature-gates=SeccompDefault=false", ["SeccompDefault"]],
@@ -203,6 +205,10 @@ test("flags that moved to the file say where", async () => {
     "Flag --max-pods has been deprecated, set maxPods in the file of --config instead",
     "Flag --keep-terminated-pod-volumes has been deprecated, it will be removed in a future version",
   ]);
+});
+
+test("where there is a client configuration, that for asking for one is not used, and need not be there", async () => {
+  assert.deepEqual((await run({ argv: ["--orchconfig=x.conf", "--bootstrap-orchconfig=absent.conf"] })).errors, []);
 });
 
 test("flags that are to go still work, and say so", async () => {
