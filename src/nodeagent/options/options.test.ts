@@ -73,6 +73,8 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
   ["--cpu-manager-reconcile-period=5s", ["cpuManagerReconcilePeriod", "cannot be used yet"]],
   ["--topology-manager-policy=sometimes", ["topologyManagerPolicy", "none, best-effort, restricted or single-numa-node"]],
   ["--topology-manager-policy=restricted", ["topologyManagerPolicy", "cannot be used yet"]],
+  ["--contention-profiling", ["enableContentionProfiling", "cannot be used yet"]],
+  [{ enableContentionProfiling: true, enableDebuggingHandlers: false }, ["enableContentionProfiling", "cannot be used yet"]],
   ["--volume-plugin-dir=/x", ["volumePluginDir", "cannot be used yet"]],
   ["--reserved-memory=0:memory=1Gi --reserved-memory=1:memory=1Gi", ["reservedMemory", "2Gi", "100Mi"]],
   ["--container-runtime-endpoint=npipe:////./pipe/x", ["--container-runtime-endpoint", "unix socket"]],
