@@ -179,11 +179,11 @@ export function pods(options: PodsOptions): Pods {
     };
     await context.volumes.release(uid).catch(leave);
     await context.cgroups.release(uid);
+    if (gone && !entry.cleared) await context.files.remove(uid).catch(leave);
     // Nothing of it runs or is mounted: the object may go. What is left costs nobody anything, and is found by its marks if we die here.
     let trouble: Error | undefined;
     if (isDeleted(pod) && writer && !isOwnStatic(pod) && !entry.removed) await writer.remove(pod).catch((error: Error) => (trouble = error));
     if (gone && !entry.cleared) {
-      await context.files.remove(uid).catch(leave);
       await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
       // What was seen last is nearly always all there is; the look afterwards finds the rest.
       await removePod(context, view.get(uid) ?? nothingObserved(named(pod)), signal);

@@ -1,5 +1,5 @@
 // What a container said at its end: from its message file, or from the end of its log where it asked for that.
-import { open } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
 import type { ContainerStatus } from "#cri";
 import type { ContainerMarks } from "./marks.ts";
 
@@ -20,6 +20,8 @@ export async function terminationMessage(status: ContainerStatus, marks: Contain
 /** The end of a file; empty when it cannot be read. */
 async function tailOf(path: string, bytes: number): Promise<string> {
   try {
+    // Most have nothing to say.
+    if ((await stat(path)).size === 0) return "";
     const file = await open(path, "r");
     try {
       const { size } = await file.stat();

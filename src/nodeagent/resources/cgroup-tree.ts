@@ -1,5 +1,6 @@
 // Control groups of both versions behind one small door: make, limit, list, empty, remove. A controller that the kernel lacks is told once and
-// then done without.
+// then done without. These files are the kernel's own memory and no disk: what every pod needs is done at once, for a fifth of what waiting costs.
+import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { mkdir, readFile, readdir, rmdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Log } from "#base";
@@ -79,14 +80,14 @@ export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
     return mounts.version === 2 && (mounts.controllers.has(controller) || controller === "") ? mounts.path : undefined;
   };
   const withCpus = new Set<string>();
-  const put = async (name: string, controller: string, file: string, value: string): Promise<void> => {
+  const put = (name: string, controller: string, file: string, value: string): void => {
     const root = rootOf(controller);
     if (root === undefined) {
       lacks(controller, "it is not mounted");
       return;
     }
     try {
-      await writeFile(join(root, name, file), value);
+      writeFileSync(join(root, name, file), value);
     } catch (error) {
       const { code } = error as { code?: string };
       if (code !== "EACCES" && code !== "ENOENT" && code !== "EPERM" && code !== "EROFS") throw error;
@@ -98,12 +99,12 @@ export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
     make: async (name) => {
       for (const root of roots) {
         if (mounts.version === 2) await enableBelow(root, name, mounts.controllers);
-        await mkdir(join(root, name), { recursive: true });
-        if (mounts.version === 1 && mounts.controllers.get("cpuset") === root) await inheritCpus(root, name, withCpus);
+        makeFolder(join(root, name));
+        if (mounts.version === 1 && mounts.controllers.get("cpuset") === root) inheritCpus(root, name, withCpus);
       }
     },
     limit: async (name, limits) => {
-      for (const [controller, file, value] of mounts.version === 2 ? unifiedFiles(limits) : separateFiles(limits)) await put(name, controller, file, value);
+      for (const [controller, file, value] of mounts.version === 2 ? unifiedFiles(limits) : separateFiles(limits)) put(name, controller, file, value);
     },
     below: async (name) => {
       const names = new Set<string>();
@@ -117,7 +118,7 @@ export function cgroupTree(mounts: CgroupMounts, log: Log): CgroupTree {
     },
     remove: async (name) => {
       let gone = true;
-      for (const root of roots) gone = (await removeTree(join(root, name))) && gone;
+      for (const root of roots) gone = (isRemoved(join(root, name)) || (await removeTree(join(root, name)))) && gone;
       return gone;
     },
     read: async (name, controller, file) => {
@@ -181,21 +182,44 @@ async function enableBelow(root: string, name: string, controllers: ReadonlySet<
   }
 }
 
+/** Those above it are nearly always there. */
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code === "ENOENT") mkdirSync(folder, { recursive: true });
+    else if (code !== "EEXIST") throw error;
+  }
+}
+
+/** Removes a group without others below it, as that of a pod whose containers have ended. */
+function isRemoved(folder: string): boolean {
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch (error) {
+    return (error as { code?: string }).code === "ENOENT";
+  }
+}
+
 /** A new group of the first version has no processors and no memory nodes until it is given those of its parent. */
-async function inheritCpus(root: string, name: string, done: Set<string>): Promise<void> {
+function inheritCpus(root: string, name: string, done: Set<string>): void {
   const folder = join(root, name);
   if (folder === root) return;
   const parent = dirname(name);
   // Groups of pods come and go; those above them stay, and need no second look.
   if (parent !== "/" && parent !== "." && !done.has(parent)) {
-    await inheritCpus(root, parent, done);
+    inheritCpus(root, parent, done);
     done.add(parent);
   }
   for (const file of ["cpuset.cpus", "cpuset.mems"]) {
-    const own = await readFile(join(folder, file), "utf8").catch(() => undefined);
-    if (own !== undefined && own.trim() === "") {
-      const given = (await readFile(join(root, parent, file), "utf8").catch(() => "")).trim();
-      if (given !== "") await writeFile(join(folder, file), given).catch(() => undefined);
+    try {
+      if (readFileSync(join(folder, file), "utf8").trim() !== "") continue;
+      const given = readFileSync(join(root, parent, file), "utf8").trim();
+      if (given !== "") writeFileSync(join(folder, file), given);
+    } catch {
+      // Without the controller there is nothing to hand down.
     }
   }
 }

@@ -2,7 +2,6 @@
 import { Pod as PodKind, type Pod, type PodCondition, type PodStatus } from "#api";
 import { ApiError, type Clock, type Log } from "#base";
 import type { ApiClient, ResourceClient } from "#client";
-import { sorted } from "../containers/hash.ts";
 import { keyOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
 
 export interface StatusWriter {
@@ -133,4 +132,14 @@ const missing = (from: PodCondition | undefined, to: PodCondition): object => ({
   ...(from?.reason && !to.reason && { reason: null }),
   ...(from?.message && !to.message && { message: null }),
 });
-const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(sorted(a ?? null)) === JSON.stringify(sorted(b ?? null));
+const isSame = (a: unknown, b: unknown): boolean => isEqual(a ?? null, b ?? null);
+
+/** Whether two values say the same as JSON, whatever the order of their keys. */
+function isEqual(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false;
+  if (Array.isArray(a)) return a.length === (b as unknown[]).length && a.every((item, at) => isEqual(item, (b as unknown[])[at]));
+  const [one, other] = [a, b] as [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>];
+  const isSaid = (of: Readonly<Record<string, unknown>>, key: string): boolean => of[key] !== undefined;
+  return Object.keys(one).every((key) => isEqual(one[key], other[key])) && Object.keys(other).every((key) => isSaid(one, key) || !isSaid(other, key));
+}

@@ -1,8 +1,9 @@
 // The folder of each pod on the node: its hosts file and the files in which containers leave their last words.
 import { randomBytes } from "node:crypto";
-import { chmod, mkdir, readFile, readdir, rm, rmdir, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readFile, readdir, rmdir, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { LeftBehind } from "../seams.ts";
+import { mountPointsBelow } from "../volumes/mounter.ts";
 
 export interface PodFiles {
   readonly podsFolder: string;
@@ -31,15 +32,18 @@ export function podFiles(rootFolder: string): PodFiles {
     podsFolder,
     folderOf,
     prepare: async (podUid) => {
-      for (const name of ["", "volumes", "plugins"]) await mkdir(join(folderOf(podUid), name), { recursive: true, mode: 0o750 });
+      for (const name of ["volumes", "plugins"]) await mkdir(join(folderOf(podUid), name), { recursive: true, mode: 0o750 });
     },
     writeHosts: async (podUid, text) => {
       const path = join(folderOf(podUid), "etc-hosts");
-      if ((await readFile(path, "utf8").catch(() => undefined)) !== text) {
-        // In place: containers that run have this very file mounted.
-        await writeFile(path, text, { mode: 0o644 });
-        await chmod(path, 0o644);
-      }
+      const isNew = await writeFile(path, text, { mode: 0o644, flag: "wx" }).then(
+        () => true,
+        () => false,
+      );
+      if (!isNew && (await readFile(path, "utf8").catch(() => undefined)) === text) return path;
+      // In place: containers that run have this very file mounted.
+      if (!isNew) await writeFile(path, text, { mode: 0o644 });
+      await chmod(path, 0o644);
       return path;
     },
     messageFile: async (podUid, container) => {
@@ -53,9 +57,10 @@ export function podFiles(rootFolder: string): PodFiles {
     },
     remove: async (podUid) => {
       const folder = folderOf(podUid);
-      const mounted = (await readFile("/proc/self/mountinfo", "utf8").catch(() => "")).split("\n").find((line) => (line.split(" ")[4] ?? "").startsWith(`${folder}/`));
-      if (mounted !== undefined) throw new Error(`${mounted.split(" ")[4]} is still mounted`);
-      for (const name of ["containers", "plugins", "etc-hosts"]) await rm(join(folder, name), { recursive: true, force: true });
+      const [mounted] = mountPointsBelow(await readFile("/proc/self/mountinfo", "utf8").catch(() => ""), folder).filter((point) => point !== folder);
+      if (mounted !== undefined) throw new Error(`${mounted} is still mounted`);
+      for (const name of ["containers", "plugins"]) await removeAll(join(folder, name));
+      await unlink(join(folder, "etc-hosts")).catch(ignoreAbsent);
       await removeEmpty(folder).catch((error: unknown) => {
         throw new LeftBehind((error as Error).message, { cause: error });
       });
@@ -66,8 +71,23 @@ export function podFiles(rootFolder: string): PodFiles {
       const names = await readdir(folder).catch(() => []);
       return Math.max(-1, ...names.map((name) => /^(\d+)\.log/.exec(name)).map((found) => (found ? Number(found[1]) : -1)));
     },
-    removeLogs: (folder) => rm(folder, { recursive: true, force: true }),
+    removeLogs: (folder) => removeAll(folder),
   };
+}
+
+const ignoreAbsent = (error: unknown): void => {
+  if ((error as { code?: string }).code !== "ENOENT") throw error;
+};
+
+/** Removes a tree that is ours, if it is there; links in it are not followed. */
+async function removeAll(folder: string): Promise<void> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(ignoreAbsent);
+  if (!entries) return;
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    await (entry.isDirectory() ? removeAll(path) : unlink(path).catch(ignoreAbsent));
+  }
+  await rmdir(folder).catch(ignoreAbsent);
 }
 
 /** Removes a tree of empty folders; a file in it is an error. */

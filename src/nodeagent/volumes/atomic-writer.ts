@@ -32,18 +32,27 @@ export async function writeAtomically(folder: string, payload: Payload, now: num
     await chmod(join(folder, fresh), 0o755);
     for (const [path, content] of payload) await put(join(folder, fresh), path, content, group);
     if (group !== undefined) await giveFolder(join(folder, fresh), group);
-    await rm(join(folder, freshLink), { force: true });
-    await symlink(fresh, join(folder, freshLink));
+    await link(fresh, join(folder, freshLink));
     await rename(join(folder, freshLink), join(folder, dataLink));
   } catch (error) {
     await rm(join(folder, fresh), { recursive: true, force: true });
     throw error;
   }
-  await linkNames(folder, payload);
-  for (const name of await readdir(folder)) {
+  for (const name of await linkNames(folder, payload)) {
     if (name.startsWith("..") && name !== dataLink && name !== fresh) await rm(join(folder, name), { recursive: true, force: true });
   }
   return true;
+}
+
+/** Makes a link, in place of one that was left behind by whoever was interrupted. */
+async function link(target: string, path: string): Promise<void> {
+  try {
+    await symlink(target, path);
+  } catch (error) {
+    if ((error as { code?: string }).code !== "EEXIST") throw error;
+    await rm(path, { recursive: true, force: true });
+    await symlink(target, path);
+  }
 }
 
 function checkPath(path: string): void {
@@ -67,7 +76,7 @@ async function freshFolder(folder: string, now: number): Promise<string> {
 
 async function put(root: string, path: string, { bytes, mode, user }: FileContent, group: number | undefined): Promise<void> {
   const file = join(root, path);
-  await mkdir(dirname(file), { recursive: true, mode: 0o755 });
+  if (path.includes("/")) await mkdir(dirname(file), { recursive: true, mode: 0o755 });
   if (group !== undefined) for (let at = dirname(file); at !== root; at = dirname(at)) await giveFolder(at, group);
   await writeFile(file, bytes, { mode });
   if (user !== undefined || group !== undefined) await chown(file, user ?? (await lstat(file)).uid, group ?? (await lstat(file)).gid);
@@ -99,10 +108,12 @@ async function filesBelow(folder: string): Promise<string[]> {
   return entries.filter((entry) => !entry.isDirectory()).map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
 }
 
-/** Every first part of a path is a link into the data; links whose data is gone go too. */
-async function linkNames(folder: string, payload: Payload): Promise<void> {
+/** Every first part of a path is a link into the data; links whose data is gone go too. Gives what was in the folder before. */
+async function linkNames(folder: string, payload: Payload): Promise<readonly string[]> {
   const wanted = new Set([...payload.keys()].map((path) => path.split("/", 1)[0]!));
-  const held = (await readdir(folder)).filter((name) => !name.startsWith(".."));
+  const found = await readdir(folder);
+  const held = found.filter((name) => !name.startsWith(".."));
   for (const name of wanted) if (!held.includes(name)) await symlink(join(dataLink, name), join(folder, name));
   for (const name of held) if (!wanted.has(name)) await unlink(join(folder, name));
+  return found;
 }

@@ -11,12 +11,12 @@ export const ownedKinds = ["empty-dir", "configmap", "secret", "projected", "dow
 export async function clearAway(mounter: Mounter, podFolder: string): Promise<void> {
   const volumes = join(podFolder, "volumes");
   const subPaths = join(podFolder, "volume-subpaths");
-  for (const folder of [subPaths, volumes]) {
-    const points = await mounter.below(folder);
-    for (const point of points.toReversed()) await mounter.unmount(point);
-    const left = await mounter.below(folder);
-    if (left.length > 0) throw new Error(`${left[0]} is still mounted`);
-  }
+  // In the order in which they were mounted: sub paths, which are bound to volumes, come after those.
+  const mounted = async (): Promise<string[]> => (await mounter.below(podFolder)).filter((point) => [subPaths, volumes].some((folder) => `${point}/`.startsWith(`${folder}/`)));
+  const points = await mounted();
+  for (const point of points.toReversed()) await mounter.unmount(point);
+  const [still] = points.length > 0 ? await mounted() : [];
+  if (still !== undefined) throw new Error(`${still} is still mounted`);
   // One that cannot go does not keep the others.
   let left: Error | undefined;
   const attempt = (removed: Promise<void>): Promise<void> => removed.catch((error: unknown) => void (left ??= error as Error));

@@ -50,6 +50,8 @@ export function systemMounter(program = "mount", execute: (command: string, args
 }
 
 export function mountPointsBelow(mountinfo: string, path: string): string[] {
+  // Nearly always nothing is mounted there, and only names with blanks and the like are written in another way.
+  if (!/[\s\\#]/.test(path) && !mountinfo.includes(path)) return [];
   return mountinfo
     .split("\n")
     .map((line) => unescaped(line.split(" ")[4] ?? ""))
