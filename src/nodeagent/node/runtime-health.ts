@@ -30,6 +30,7 @@ export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOp
   let lastGoodAt: number | undefined;
   let runtimeTrouble = "container runtime status check may not have completed yet";
   let networkTrouble = "";
+  let told = false;
   const troubles = (): string[] => [runtimeTrouble, networkTrouble].filter((text) => text !== "");
   const check = async (): Promise<void> => {
     const before = troubles().join();
@@ -42,12 +43,14 @@ export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOp
       if (!ready?.status) throw new Error(`container runtime not ready: RuntimeReady=false reason:${ready?.reason ?? ""} message:${ready?.message ?? ""}`);
       lastGoodAt = clock.now();
       runtimeTrouble = "";
+      told = false;
     } catch (error) {
       if (stopping.signal.aborted) return;
       // A restarted runtime may be another one.
       version = undefined;
       if (lastGoodAt === undefined || clock.now() - lastGoodAt > patienceMilliseconds) runtimeTrouble = "container runtime is down";
-      log.warn("the container runtime does not answer well", { error: (error as Error).message });
+      if (!told) log.warn("the container runtime does not answer well", { error: (error as Error).message });
+      told = true;
     }
     if (troubles().join() !== before) onChange();
   };
