@@ -56,7 +56,9 @@ export class Resource {
   get selectable(): ReadonlySet<string> {
     if (!this.#selectable) {
       const empty = canonical(this.hub, { kind: this.hub.kind.kind, apiVersion: this.hubVersion, metadata: {} } as never) as unknown as ApiObject;
-      this.#selectable = new Set(["metadata.name", ...(this.namespaced ? ["metadata.namespace"] : []), ...Object.keys(this.strategy.fields?.(empty) ?? {})]);
+      // Kinds without fields of their own take both names, even where no object has a namespace.
+      const own = this.strategy.fields?.(empty);
+      this.#selectable = new Set(["metadata.name", ...(this.namespaced || !own ? ["metadata.namespace"] : []), ...Object.keys(own ?? {})]);
     }
     return this.#selectable;
   }

@@ -122,3 +122,23 @@ test("the old path of watches is checked as a list", async () => {
 test("a watch that should have ended before it began ends at once", async () => {
   await must(200, "GET", `${await maps("1")}?watch=1&timeoutSeconds=-1`);
 });
+
+const selectors: [path: string, selector: string, status: number][] = [
+  ["/api/v1/namespaces", "status.phase=Active", 200],
+  ["/api/v1/namespaces", "name=default", 400],
+  ["/api/v1/namespaces", "metadata.namespace=x", 400],
+  ["/api/v1/nodes", "metadata.namespace=x", 400],
+  ["/api/v1/persistentvolumes", "metadata.namespace=x", 200],
+  ["/api/v1/persistentvolumes", "name=x", 400],
+  ["/api/v1/persistentvolumeclaims", "name=x", 400],
+  ["/api/v1/services", "spec.type=ClusterIP", 400],
+  ["/api/v1/replicationcontrollers", "status.replicas=1", 200],
+  ["/apis/apps/v1/replicasets", "status.replicas=1", 400],
+  ["/apis/rbac.authorization.orch.io/v1/clusterroles", "metadata.namespace=x", 200],
+];
+for (const [path, wanted, status] of selectors) {
+  test(`${path} by ${wanted} answers ${status}`, async () => {
+    const answer = await must(status, "GET", `${path}?fieldSelector=${encodeURIComponent(wanted)}`);
+    if (wanted === "metadata.namespace=x" && status === 200) assert.deepEqual(answer.at("items"), []);
+  });
+}

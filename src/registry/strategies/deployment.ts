@@ -134,7 +134,6 @@ export const replicaSet = strategy<ReplicaSet>({
     ...unchanged(spec.selector, old.selector, "spec.selector"),
   ],
   warnings: (obj, old, about) => [...(old ? [] : podNameWarnings(obj.metadata.name)), ...podTemplateWarnings(obj.spec.template, { metadata: obj.metadata, old }, template, about)],
-  fields: ({ status }) => ({ "status.replicas": String(status.replicas) }),
   subresources: {
     status: statusPart(({ status }) => [
       ...counterErrors(status, ["observedGeneration", "fullyLabeledReplicas", ...replicas]),

@@ -52,7 +52,7 @@ export const namespace = strategy<Namespace>({
     obj.status = { ...obj.status, phase: "Terminating" };
   },
   heldBack: (obj) => Boolean(obj.spec.finalizers?.length),
-  fields: ({ metadata, status }) => ({ "status.phase": status.phase ?? "", name: metadata.name ?? "" }),
+  fields: ({ status }) => ({ "status.phase": status.phase ?? "" }),
   columns: [
     nameColumn,
     { name: "Status", type: "string", doc: "Active, or Terminating while its contents are removed.", cell: ({ status }: Namespace) => status.phase ?? "" },

@@ -76,7 +76,6 @@ export const persistentVolume = strategy<PersistentVolume>({
   },
   warnings: ({ spec }, _old, { dialect }) =>
     (spec.nodeAffinity?.required?.nodeSelectorTerms ?? []).flatMap((term, position) => termWarnings(term, dialect, `spec.nodeAffinity.required.nodeSelectorTerms[${position}]`)),
-  fields: ({ metadata }) => ({ name: metadata.name ?? "" }),
   subresources: { status: statusPart() },
   columns: [
     nameColumn,

@@ -100,7 +100,6 @@ export function serviceWith(pool?: ServicePool): Strategy {
       return errors.length > 0 ? errors : (missed.get(obj) ?? []);
     },
     warnings: (obj, _old, about) => warningsOf(obj, about),
-    fields: ({ spec }) => ({ "spec.clusterIP": spec.clusterIP ?? "", "spec.type": spec.type ?? "" }),
     subresources: { status: statusPart(({ status }) => balancerStatusErrors(status.loadBalancer, "status.loadBalancer")) },
     columns: [
       nameColumn,

@@ -81,7 +81,6 @@ export const persistentVolumeClaim = strategy<PersistentVolumeClaim>({
     return [...errors, ...errors, ...changeErrors(obj, old, dialect)];
   },
   warnings: ({ spec }) => claimWarnings(spec, "spec"),
-  fields: ({ metadata }) => ({ name: metadata.name ?? "" }),
   subresources: {
     status: {
       ...statusPart<PersistentVolumeClaim>(({ spec, status }) => {
