@@ -29,6 +29,10 @@ export function alignAddresses(spec: ServiceSpec, old: ServiceSpec | undefined):
     return;
   }
   if (old.clusterIPs?.length && !spec.clusterIPs?.length && (spec.clusterIP ?? "") === (old.clusterIP ?? "")) spec.clusterIPs = old.clusterIPs;
+  // A client that changes only the single address means both, be the change allowed or not.
+  if ((spec.clusterIP ?? "") === (old.clusterIP ?? "") || !same(spec.clusterIPs ?? [], old.clusterIPs ?? [])) return;
+  if (spec.clusterIP) spec.clusterIPs = [spec.clusterIP];
+  else delete spec.clusterIPs;
 }
 
 /** A client that does not send what it was given keeps it. */

@@ -98,6 +98,20 @@ test("what the old type needed goes with it", () => {
 
 const changed: [name: string, before: Sent, after: Sent, causes: string[]][] = [
   ["the address stays", { ports: [port] }, { ports: [port], clusterIP: "10.0.0.250", clusterIPs: ["10.0.0.250"] }, ["Invalid spec.clusterIPs[0]"]],
+  [
+    "the address stays where only the single field is changed",
+    { ports: [port] },
+    { ports: [port], clusterIP: "10.0.0.250", clusterIPs: ["10.0.0.1"] },
+    ["Invalid spec.clusterIPs[0]"],
+  ],
+  [
+    "a headless service stays so",
+    { selector: { x: "y" }, ports: [port], clusterIP: "None" },
+    { selector: { x: "y" }, ports: [port], clusterIP: "10.0.0.250", clusterIPs: ["None"] },
+    ["Invalid spec.clusterIPs[0]"],
+  ],
+  ["the list alone does not change the address", { ports: [port] }, { ports: [port], clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.250"] }, ["Invalid spec.clusterIPs"]],
+  ["an alias that drops only the single field drops both", { ports: [port] }, { type: "ExternalName", externalName: "x.example", clusterIP: "", clusterIPs: ["10.0.0.1"] }, []],
   ["the address may be left out", { ports: [port] }, { ports: [port], clusterIP: "" }, []],
   [
     "the load balancer stays",
