@@ -12,6 +12,7 @@ export {
   allVerbs,
   strategy,
 } from "./strategy.ts";
+export { ageColumn } from "./strategies/cells/columns.ts";
 export { type Endpoint, Resource, type StorageMedia } from "./resource.ts";
 export { type WriteRequest, circumstances, timestamp } from "./request.ts";
 export { defaulted } from "./defaulting.ts";

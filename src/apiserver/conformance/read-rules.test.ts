@@ -142,3 +142,14 @@ for (const [path, wanted, status] of selectors) {
     if (wanted === "metadata.namespace=x" && status === 200) assert.deepEqual(answer.at("items"), []);
   });
 }
+
+test("a scale makes a table, and has metadata", async () => {
+  const path = `/apis/apps/v1/namespaces/${await place()}/deployments`;
+  const template = { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } };
+  await must(201, "POST", path, { body: { metadata: { name: "d" }, spec: { replicas: 3, selector: { matchLabels: { a: "b" } }, template } } });
+  const table = await must(200, "GET", `${path}/d/scale`, { accept: form("Table") });
+  assert.deepEqual(each(table.at("columnDefinitions"), "name"), ["Name", "Desired", "Available", "Age"]);
+  assert.deepEqual((table.at("rows.0.cells") as unknown[]).slice(0, 3), ["d", 3, 0]);
+  assert.equal((await must(200, "GET", `${path}/d/scale`, { accept: form("PartialObjectMetadata") })).at("metadata.name"), "d");
+  await must(406, "GET", `${path}/d/scale`, { accept: form("PartialObjectMetadataList") });
+});

@@ -65,7 +65,7 @@ export function represented(
   return { choice, as };
 }
 
-function includeObject(call: ApiCall): IncludeObject {
+export function includeObject(call: ApiCall): IncludeObject {
   const asked = call.query.get("includeObject") ?? "";
   if (asked === "") return "Metadata";
   if (asked === "None" || asked === "Metadata" || asked === "Object") return asked;

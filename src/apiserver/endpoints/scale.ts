@@ -1,15 +1,17 @@
 // scale: the replicas of a workload, seen and written as a small object of their own.
-import { Scale } from "#api";
+import { PartialObjectMetadata, Scale, Table } from "#api";
 import { badRequest, deepCopy, invalid, invalidValue, notFound } from "#base";
 import { apiVersionOf } from "#dialect";
-import type { ApiObject, Endpoint, ScaleChange, WriteRequest } from "#registry";
-import { ownersOfScale, update } from "#registry";
+import type { ApiObject, Column, Endpoint, ScaleChange, Strategy, WriteRequest } from "#registry";
+import { ageColumn, ownersOfScale, update } from "#registry";
+import type { Message } from "#schema";
 import type { Held } from "#watchcache";
 import type { ApiCall } from "../api-call.ts";
 import { contentType, negotiate } from "../represent/negotiate.ts";
+import { columnDefinitions, partialMetadata, rowOf } from "../represent/table.ts";
 import { viewBody } from "../represent/view.ts";
 import { objectFromBody } from "./body.ts";
-import { type Endpointed, writeRequest } from "./context.ts";
+import { type EndpointContext, type Endpointed, includeObject, objectForms, writeRequest } from "./context.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
 import { type Configuration, applyConfiguration, patchedTree, patchType } from "./patch.ts";
 import type { Reply } from "#http";
@@ -33,18 +35,45 @@ function scaleOf(endpoint: Endpoint, object: ApiObject): ApiObject {
   } as ApiObject;
 }
 
-function reply(call: ApiCall, endpoint: Endpoint, held: Held, status = 200): Reply {
+const replicasColumn = (name: string, doc: string, part: "spec" | "status"): Column<ApiObject> => ({
+  name,
+  type: "integer",
+  doc,
+  cell: (scale) => (scale as unknown as Record<string, { replicas?: number } | undefined>)[part]?.replicas ?? 0,
+});
+
+/** How a scale looks in a table. */
+const printed: Pick<Strategy, "columns"> = {
+  columns: [
+    { name: "Name", type: "string", doc: "Name of what is scaled.", cell: ({ metadata }) => metadata.name ?? "" },
+    replicasColumn("Desired", "How many there should be.", "spec"),
+    replicasColumn("Available", "How many there are.", "status"),
+    ageColumn,
+  ],
+};
+
+function reply(context: EndpointContext, call: ApiCall, endpoint: Endpoint, held: Held): Reply {
   const { dialect } = endpoint.resource;
-  const choice = negotiate(call.call, call.query, dialect, { forms: ["object"] });
+  const choice = negotiate(call.call, call.query, dialect, { forms: objectForms });
   const object = scaleOf(endpoint, endpoint.resource.objectOf(held));
-  return { status, headers: { "content-type": contentType(choice.media, dialect) }, body: viewBody(object, Scale, choice, dialect) };
+  const answered = (body: Parameters<typeof viewBody>[0], schema: Message): Reply => ({
+    status: 200,
+    headers: { "content-type": contentType(choice.media, dialect) },
+    body: viewBody(body, schema, choice, dialect),
+  });
+  if (choice.form === "object") return answered(object, Scale);
+  if (choice.form === "PartialObjectMetadata") return answered(partialMetadata(object, choice.formVersion), PartialObjectMetadata);
+  const row = rowOf(printed as Strategy, object, object, includeObject(call), choice.formVersion, new Date(context.clock.now()));
+  const metadata = { resourceVersion: object.metadata.resourceVersion };
+  const table = { kind: "Table", apiVersion: choice.formVersion, metadata, columnDefinitions: columnDefinitions(printed as Strategy), rows: [row] };
+  return answered(table, Table);
 }
 
-export const readScale: Endpointed = async (_context, call, endpoint) => {
+export const readScale: Endpointed = async (context, call, endpoint) => {
   const { resource } = endpoint;
   const held = await resource.source.get(resource.keyOf(call.target.namespace, call.target.name), { at: "latest" });
   if (!held) throw notFound(resource.nameIn(endpoint), call.target.name);
-  return reply(call, endpoint, held);
+  return reply(context, call, endpoint, held);
 };
 
 export const replaceScale: Endpointed = async (context, call, endpoint) => {
@@ -52,7 +81,7 @@ export const replaceScale: Endpointed = async (context, call, endpoint) => {
   const sent = await objectFromBody(call, scaleEndpoint(endpoint), options);
   if (sent.metadata.name !== call.target.name) throw badRequest(`the name of the object (${sent.metadata.name ?? ""}) does not match the name on the URL (${call.target.name})`);
   const request = writeRequest(context, call, endpoint, options);
-  return reply(call, endpoint, await written(request, call.target.name, { change: () => sent }, sent.metadata.uid));
+  return reply(context, call, endpoint, await written(request, call.target.name, { change: () => sent }, sent.metadata.uid));
 };
 
 export const patchScale: Endpointed = async (context, call, endpoint) => {
@@ -62,7 +91,7 @@ export const patchScale: Endpointed = async (context, call, endpoint) => {
   const spoken = scaleEndpoint(endpoint);
   const change: ScaleChange = applying ? appliedScale(await applyConfiguration(call, spoken, options), options) : { change: await patchedTree(call, spoken, options, type) };
   const request = writeRequest(context, call, endpoint, options);
-  return reply(call, endpoint, await written(request, call.target.name, change));
+  return reply(context, call, endpoint, await written(request, call.target.name, change));
 };
 
 const appliedScale = (configuration: Configuration, { force = false }: WriteOptions): ScaleChange => ({
