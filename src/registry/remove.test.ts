@@ -35,6 +35,7 @@ const cases: [name: string, kind: Strategy, finalizers: string[], options: Optio
   ["orphaning is waited for", plain, [], { propagationPolicy: "Orphan" }, { finalizers: [orphan], grace: 0, time: at(0), generation: 2 }],
   ["the old way to say orphan", plain, [], { orphanDependents: true }, { finalizers: [orphan], grace: 0, time: at(0), generation: 2 }],
   ["the old way to say background", plain, [foreground], { orphanDependents: false }, "gone"],
+  ["a policy that is there twice stays there twice", plain, [foreground, foreground], {}, { finalizers: [foreground, foreground], grace: 0, time: at(0), generation: 2 }],
   ["one policy takes the place of the other", plain, [orphan, own], { propagationPolicy: "Foreground" }, { finalizers: [own, foreground], grace: 0, time: at(0), generation: 2 }],
   [
     "the policy that is already there stays where it is",

@@ -150,7 +150,7 @@ function finalizersFor(present: readonly string[] | undefined, options: Partial<
   const others = current.filter((item) => item !== orphanFinalizer && item !== foregroundFinalizer);
   const wanted = strategy.withoutDependents ? undefined : wantedFinalizer(current, options, strategy);
   const next = wanted === undefined ? others : [...others, wanted];
-  return next.length === current.length && next.every((item) => current.includes(item)) ? current : next;
+  return next.every((item) => current.includes(item)) && current.every((item) => next.includes(item)) ? current : next;
 }
 
 function wantedFinalizer(current: readonly string[], options: Partial<DeleteOptions>, strategy: Strategy): string | undefined {

@@ -121,3 +121,13 @@ for (const [name, verbs, status] of creating) {
     if (status === 403) assert.deepEqual([applied.at("details"), put.at("details.kind")], [{ name: "a", kind: "configmaps" }, "leases"]);
   });
 }
+
+for (const apiVersion of ["v1", "meta.orch.io/v1", "apps/v1", "example.com/v7"]) {
+  test(`deletion options may be of ${apiVersion}`, async () => {
+    const path = `/api/v1/namespaces/${await place()}/configmaps`;
+    await must(201, "POST", path, { body: map });
+    await must(200, "DELETE", `${path}/a`, { body: { apiVersion, kind: "DeleteOptions", propagationPolicy: "Foreground" } });
+    assert.deepEqual((await must(200, "GET", `${path}/a`)).at("metadata.finalizers"), ["foregroundDeletion"]);
+    await must(400, "DELETE", `${path}/a`, { body: { apiVersion, kind: "ConfigMap" } });
+  });
+}

@@ -30,13 +30,13 @@ export interface DecodedBody {
   readonly strict: readonly string[];
 }
 
-/** Decodes one object of the endpoint's kind; kind and apiVersion may be left out but must not be others. */
+/** Decodes one object of the endpoint's kind; kind and apiVersion may be left out but must not be others. An apiVersion of "*" takes any. */
 export function decodeObject(bytes: Uint8Array, media: Media, schema: Message, expected: { readonly apiVersion: string; readonly kind: string }, dialect: Dialect): DecodedBody {
   try {
     const decoded =
       media === "protobuf" ? fromProtobuf(bytes, schema, dialect) : ((media === "yaml" ? decodeYaml(schema, bytes) : decodeJson(schema, bytes)) as unknown as DecodedBody);
     const { value } = decoded;
-    if ((value.apiVersion && value.apiVersion !== expected.apiVersion) || (value.kind && value.kind !== expected.kind)) {
+    if ((value.apiVersion && expected.apiVersion !== "*" && value.apiVersion !== expected.apiVersion) || (value.kind && value.kind !== expected.kind)) {
       throw badRequest(
         `${value.kind || expected.kind} in version "${value.apiVersion || expected.apiVersion}" cannot be handled as a ${expected.kind} in version "${expected.apiVersion}": the object provided is unrecognized`,
       );

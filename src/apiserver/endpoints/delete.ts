@@ -3,7 +3,6 @@ import { DeleteOptions } from "#api";
 import { ApiError } from "#base";
 import type { Endpoint, Removal, WriteRequest } from "#registry";
 import { remove, validateDeleteOptions } from "#registry";
-import { apiVersionOf } from "#dialect";
 import type { ApiCall } from "../api-call.ts";
 import { statusReply, successStatus } from "../represent/status.ts";
 import { decodeObject, readBody } from "./body.ts";
@@ -72,23 +71,9 @@ async function deleteOptions(call: ApiCall, endpoint: Endpoint): Promise<Partial
   const bytes = await readBody(call);
   if (bytes.length > 0) {
     const { dialect } = endpoint.resource;
-    const groupless = { apiVersion: "v1", kind: "DeleteOptions" };
-    const media = bodyMedia(call.call, dialect);
-    try {
-      const { value } = decodeObject(bytes, media, DeleteOptions, groupless, dialect);
-      return value as unknown as DeleteOptions;
-    } catch (error) {
-      // Clients also send the options in the version of the group they talk to, or of the meta group.
-      const versions = [endpoint.apiVersion, apiVersionOf(dialect, { group: "meta", branded: true, version: "v1" })];
-      for (const apiVersion of versions) {
-        try {
-          return decodeObject(bytes, media, DeleteOptions, { apiVersion, kind: "DeleteOptions" }, dialect).value as unknown as DeleteOptions;
-        } catch {
-          continue;
-        }
-      }
-      throw error;
-    }
+    // Clients send them in the version of any group.
+    const { value } = decodeObject(bytes, bodyMedia(call.call, dialect), DeleteOptions, { apiVersion: "*", kind: "DeleteOptions" }, dialect);
+    return value as unknown as DeleteOptions;
   }
   const { query } = call;
   const grace = integer(query, "gracePeriodSeconds");
