@@ -227,7 +227,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   });
   /** Whether a pod that nobody asked for is to be ended. One that only starts pods leaves the others alone. */
   const mayEnd = (): boolean => wanted.ready() && !settings.runonce;
-  const view = runtimeView({ runtime, clock, log, dialect, onChange: (observed) => all.seen(observed, mayEnd()), onRelist: tally.relisted });
+  const view = runtimeView({ runtime, clock, log, dialect, onChange: (observed) => all.seen(observed, mayEnd()), onRelist: tally.relisted, onFollow: tally.following });
   const dead: DeadLimits = {
     perContainer: settings.maximumDeadContainersPerContainer,
     total: settings.maximumDeadContainers,
@@ -377,7 +377,9 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       signal,
     ),
   );
-  running.push(storageLimits({ clock, log, registry: all.registry, evictor: all, events, stats: figures, limited: (pod) => volumes.limited(pod) }, signal));
+  running.push(
+    storageLimits({ clock, log, registry: all.registry, evictor: all, events, stats: figures, limited: (pod) => volumes.limited(pod), onEvicted: tally.evicted }, signal),
+  );
   const gates = resolveGates(knownGates, settings.featureGates);
   agentMetrics({
     metrics,

@@ -43,6 +43,8 @@ export interface RuntimeViewOptions {
   readonly periodMilliseconds?: number;
   /** Told after every look at all pods how long it took, and how long after the one before it began. */
   readonly onRelist?: (milliseconds: number, intervalMilliseconds: number) => void;
+  /** Told when the runtime's own account of events begins to be followed, or cannot be. */
+  readonly onFollow?: (isOpen: boolean) => void;
   /** How a container's last words are read. */
   readonly lastWords?: typeof terminationMessage;
 }
@@ -67,7 +69,7 @@ interface Lists {
 }
 
 export function runtimeView(options: RuntimeViewOptions): RuntimeView {
-  const { runtime, clock, log, dialect, onChange, onRelist, periodMilliseconds = 1000, lastWords = terminationMessage } = options;
+  const { runtime, clock, log, dialect, onChange, onRelist, onFollow, periodMilliseconds = 1000, lastWords = terminationMessage } = options;
   const names = markNames(dialect);
   const held = new Map<string, Held>();
   /** Pods that are gone, by the look that found it: a list that began before still shows them. */
@@ -211,8 +213,10 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
   /** Where the runtime tells what happens, that pod is looked at at once; the lists remain, for what was missed. */
   async function followEvents(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
+      let isOpen = false;
       try {
         for await (const event of runtime.containerEvents(signal)) {
+          if (!isOpen) onFollow?.((isOpen = true));
           const labels = event.podSandboxStatus?.labels ?? {};
           const uid = labels[names.podUid];
           if (uid === undefined) continue;
@@ -220,6 +224,7 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
         }
       } catch (error) {
         if ((error as { code?: unknown }).code === "UNIMPLEMENTED") return;
+        if (!signal.aborted) onFollow?.(false);
       }
       await clock.sleep(5 * periodMilliseconds, signal).catch(() => undefined);
     }

@@ -25,7 +25,7 @@ const cases: [name: string, pod: Pod, figures: ReturnType<typeof figures>, messa
   ["one container of several has a limit", pod(limited("1k"), { name: "d" }), figures(901), 'Container c exceeded its local ephemeral storage limit "1k". '],
   ["no limit, no excess", pod(limited()), figures(1e9), undefined],
 ];
-for (const [name, asked, used, message] of cases) test(`local storage: ${name}`, () => assert.equal(storageExcess(asked, used), message));
+for (const [name, asked, used, message] of cases) test(`local storage: ${name}`, () => assert.equal(storageExcess(asked, used)?.message, message));
 
 test("a folder's use counts files once, and nothing behind links", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "usage-"));
@@ -56,7 +56,8 @@ test("a pod whose emptyDir is over its limit is ended at once, and told why", as
     events: { event: (_, type, reason, words) => void told.push(`${type} ${reason} ${words}`) },
     stats: { look: () => Promise.reject(new Error("nobody asked for local storage")) },
     limited: () => [{ volume: "d", path: folder, limit: "1Mi" }],
+    onEvicted: (signal) => void told.push(signal),
   });
   assert.deepEqual(ended, [["u", { reason: "Evicted", message, graceSeconds: 0 }]]);
-  assert.deepEqual(told, [`Warning Evicted ${message}`]);
+  assert.deepEqual(told, ["emptydirfs.limit", `Warning Evicted ${message}`]);
 });

@@ -13,8 +13,16 @@ export interface StorageLimitsOptions {
   readonly evictor: PodEvictor;
   readonly events: EventRecorder;
   readonly stats: Stats;
+  /** Told when a pod is ended, and by which limit. */
+  readonly onEvicted?: (signal: Excess["signal"]) => void;
   /** EmptyDirs on disk that have a limit. */
   readonly limited: (pod: Pod) => readonly { readonly volume: string; readonly path: string; readonly limit: string }[];
+}
+
+/** Which limit was passed, and the words for it. */
+export interface Excess {
+  readonly signal: "emptydirfs.limit" | "ephemeralpodfs.limit" | "ephemeralcontainerfs.limit";
+  readonly message: string;
 }
 
 const periodMilliseconds = 10_000;
@@ -29,11 +37,11 @@ export async function storageLimits(options: StorageLimitsOptions, signal: Abort
 }
 
 /** Looks at every pod that has a limit, once. */
-export async function enforceStorageLimits({ registry, evictor, events, stats, limited, log }: StorageLimitsOptions): Promise<void> {
+export async function enforceStorageLimits({ registry, evictor, events, stats, limited, log, onEvicted }: StorageLimitsOptions): Promise<void> {
   for (const pod of registry.pods()) {
     if (pod.status?.phase !== "Running" && pod.status?.phase !== "Pending") continue;
     try {
-      const message =
+      const excess =
         (await emptyDirExcess(limited(pod))) ??
         (hasStorageLimit(pod)
           ? storageExcess(
@@ -41,7 +49,9 @@ export async function enforceStorageLimits({ registry, evictor, events, stats, l
               (await stats.look()).pods.find(({ uid }) => uid === uidOf(pod)),
             )
           : undefined);
-      if (message === undefined) continue;
+      if (excess === undefined) continue;
+      const { signal, message } = excess;
+      onEvicted?.(signal);
       log.info("a pod takes more disk than it may", { pod: keyOf(pod), message });
       events.event(referenceTo(pod), "Warning", "Evicted", message);
       await evictor.evict(uidOf(pod), { reason: "Evicted", message, graceSeconds: 0 });
@@ -53,9 +63,11 @@ export async function enforceStorageLimits({ registry, evictor, events, stats, l
 
 const bytesOf = (amount: string | undefined): number => (amount === undefined ? 0 : quantityValue(parseQuantity(amount)));
 
-async function emptyDirExcess(volumes: ReturnType<StorageLimitsOptions["limited"]>): Promise<string | undefined> {
+async function emptyDirExcess(volumes: ReturnType<StorageLimitsOptions["limited"]>): Promise<Excess | undefined> {
   for (const { volume, path, limit } of volumes) {
-    if ((await diskUsage(path)).bytes > bytesOf(limit)) return `Usage of EmptyDir volume ${JSON.stringify(volume)} exceeds the limit ${JSON.stringify(limit)}. `;
+    if ((await diskUsage(path)).bytes > bytesOf(limit)) {
+      return { signal: "emptydirfs.limit", message: `Usage of EmptyDir volume ${JSON.stringify(volume)} exceeds the limit ${JSON.stringify(limit)}. ` };
+    }
   }
   return undefined;
 }
@@ -63,7 +75,7 @@ async function emptyDirExcess(volumes: ReturnType<StorageLimitsOptions["limited"
 const hasStorageLimit = (pod: Pod): boolean => containersOf(pod).some(({ resources }) => bytesOf(resources?.limits?.[storage]) > 0);
 
 /** The pod as a whole first, then each container by itself. */
-export function storageExcess(pod: Pod, figures: Pick<PodFigures, "containers" | "volumes"> | undefined): string | undefined {
+export function storageExcess(pod: Pod, figures: Pick<PodFigures, "containers" | "volumes"> | undefined): Excess | undefined {
   if (!figures) return undefined;
   const limitOf = (name: string): string | undefined => containersOf(pod).find((one) => one.name === name)?.resources?.limits?.[storage];
   const used = ({ rootfs, logs }: PodFigures["containers"][number]): number => rootfs.bytes + logs.bytes;
@@ -75,8 +87,8 @@ export function storageExcess(pod: Pod, figures: Pick<PodFigures, "containers" |
     );
     const total = figures.containers.reduce((sum, one) => sum + used(one), 0) + figures.volumes.reduce((sum, { isLocal, used: { bytes } }) => sum + (isLocal ? bytes : 0), 0);
     const shown = limits.length === 1 ? limitOf(containersOf(pod)[0]!.name) : String(most);
-    if (total > most) return `Pod ephemeral local storage usage exceeds the total limit of containers ${shown}. `;
+    if (total > most) return { signal: "ephemeralpodfs.limit", message: `Pod ephemeral local storage usage exceeds the total limit of containers ${shown}. ` };
   }
   const over = figures.containers.find((one) => bytesOf(limitOf(one.name)) > 0 && used(one) > bytesOf(limitOf(one.name)));
-  return over && `Container ${over.name} exceeded its local ephemeral storage limit ${JSON.stringify(limitOf(over.name))}. `;
+  return over && { signal: "ephemeralcontainerfs.limit", message: `Container ${over.name} exceeded its local ephemeral storage limit ${JSON.stringify(limitOf(over.name))}. ` };
 }

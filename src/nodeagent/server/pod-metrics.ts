@@ -10,6 +10,10 @@ export interface PodMetrics extends PodTally {
   relisted(milliseconds: number, intervalMilliseconds: number): void;
   /** A status reached the API server. */
   written(milliseconds: number): void;
+  /** A pod was ended for the node's sake. */
+  evicted(signal: string): void;
+  /** A stream of the runtime's events was opened, or was not. */
+  following(isOpen: boolean): void;
   /** A round of housekeeping. */
   cleared(cleared: number, failed: number): void;
   /** The same groups, timed. */
@@ -47,6 +51,9 @@ export function podMetrics(metrics: Metrics, dialect: Dialect, clock: Clock): Po
   const started = counter("started_containers_total", "Containers that were to be started.", ["container_type"]);
   const failed = counter("started_containers_errors_total", "Containers that could not be started, by the reason.", ["code", "container_type"]);
   const orphans = counter("orphaned_runtime_pods_total", "Pods found running that nobody had asked for.").with();
+  const evictions = counter("evictions", "Pods ended for the node's sake, by what they had too much of.", ["eviction_signal"]);
+  const opened = counter("evented_pleg_connection_success_count", "Streams of the runtime's events that were opened.").with();
+  const notOpened = counter("evented_pleg_connection_error_count", "Streams of the runtime's events that could not be opened, or broke.").with();
   const cleared = gauge("orphan_pod_cleaned_volumes", "Folders of gone pods that the last round cleared away.");
   const notCleared = gauge("orphan_pod_cleaned_volumes_errors", "Folders of gone pods that the last round could not clear away.");
   const pods = new Map<string, Known>();
@@ -96,6 +103,8 @@ export function podMetrics(metrics: Metrics, dialect: Dialect, clock: Clock): Po
       interval.observe(since / 1000);
     },
     written: (milliseconds) => written.observe(milliseconds / 1000),
+    evicted: (signal) => evictions.with(signal).add(),
+    following: (isOpen) => (isOpen ? opened : notOpened).add(),
     cleared: (well, badly) => {
       cleared.set(well);
       notCleared.set(badly);
