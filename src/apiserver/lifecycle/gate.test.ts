@@ -37,6 +37,14 @@ test("while the server drains new requests are sent away, in their protocol's wa
   assert.deepEqual([multiplexed.status, multiplexed.headers["connection"], went], [429, undefined, 1]);
 });
 
+test("where clients are not told to come back later, a request on its way when the port closed is told to try elsewhere", async () => {
+  const closed = server(false);
+  closed.shutDown();
+  const answer = await ask(closed, { protocol: "2" });
+  assert.deepEqual([answer.status, answer.headers["retry-after"]], [503, "1"]);
+  assert.match(String(answer.body), /"reason":"ServiceUnavailable"/);
+});
+
 for (const path of ["/readyz", "/livez/ping", "/healthz", "/metrics"]) {
   test(`${path} is answered even while the server drains`, async () => {
     const draining = server(true);

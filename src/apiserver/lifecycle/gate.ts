@@ -1,8 +1,9 @@
 // The outermost step: counts who is inside, turns newcomers away while the server drains, and follows long answers.
 import type { Duplex } from "node:stream";
-import { ApiError, type Clock } from "#base";
+import { ApiError, type Clock, serviceUnavailable } from "#base";
 import type { Reply, Sink } from "#http";
 import type { ApiCall } from "../api-call.ts";
+import { statusObject } from "../represent/status.ts";
 import { isLongRunning } from "../serving/long-running.ts";
 import { endableSink, throttledSink } from "../serving/long-stream.ts";
 import { throttledDuplex } from "../serving/throttled-duplex.ts";
@@ -93,7 +94,7 @@ export function gate({ lifecycle, observer, clock, streamBytesPerSecond }: GateO
   return {
     name: "gate",
     run: (call, next) => {
-      if (lifecycle.refusing && lifecycle.options.sendRetryAfter && !exempt.test(call.target.path)) return Promise.resolve(lastOne(call, turnedAway));
+      if (lifecycle.refusing && !exempt.test(call.target.path)) return Promise.resolve(lastOne(call, lifecycle.options.sendRetryAfter ? turnedAway : cameTooLate));
       return counted(call, next);
     },
   };
@@ -103,6 +104,12 @@ const turnedAway: Reply = {
   status: 429,
   headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff", "retry-after": "5" },
   body: Buffer.from("The server is shutting down, please try again later.\n"),
+};
+
+const cameTooLate: Reply = {
+  status: 503,
+  headers: { "content-type": "application/json", "x-content-type-options": "nosniff", "retry-after": "1" },
+  body: Buffer.from(`${JSON.stringify(statusObject(serviceUnavailable("apiserver is shutting down")))}\n`),
 };
 
 /** Tells the client, in its protocol's way, not to use this connection any more. */
