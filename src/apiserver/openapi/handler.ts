@@ -30,8 +30,9 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
   return (call) => {
     const { path } = call.target;
     if (path === "/openapi/v2") {
-      const accept = header(call.call.headers, "accept") ?? "";
-      if (binaryTypes.some((type) => accept.includes(type))) {
+      const type = chosen(call, ["application/json", ...binaryTypes]);
+      if (!type) return notAcceptable;
+      if (type !== "application/json") {
         return cached(
           call,
           once("v2 binary", () => binaryDocument(openApiV2(catalog(), forClients))),
@@ -51,6 +52,7 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
     if (!path.startsWith("/openapi/v3/")) return undefined;
     const name = path.slice("/openapi/v3/".length);
     if (!documentNames(catalog(), dialect).includes(name)) return { status: 404, headers: {} };
+    if (!chosen(call, ["application/json"])) return notAcceptable;
     const found = document(name);
     const asked = call.query.get("hash");
     if (asked !== undefined && asked !== found.hash) return { status: 301, headers: { location: `${path}?hash=${found.hash}` } };
@@ -62,6 +64,22 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
   function document(name: string): Made {
     return once(`v3 ${name}`, () => json(openApiV3(name, catalog(), dialect)));
   }
+}
+
+const notAcceptable: Reply = { status: 406, headers: { vary: "Accept" } };
+
+/** The first type that both sides know, by the client's order. The binary types have an @ in their names, which media types may not have. */
+function chosen(call: ApiCall, offered: readonly string[]): string | undefined {
+  const clauses = (header(call.call.headers, "accept") || "*/*").split(",").map((clause) => {
+    const [type = "", ...parameters] = clause.split(";").map((part) => part.trim());
+    const quality = Number(parameters.find((part) => part.startsWith("q="))?.slice(2) ?? "1");
+    return { type: type.toLowerCase(), quality: Number.isNaN(quality) ? 1 : quality };
+  });
+  for (const { type } of clauses.toSorted((a, b) => b.quality - a.quality)) {
+    const found = offered.find((item) => type === item || type === "*/*" || type === `${item.split("/", 1)[0]}/*`);
+    if (found) return found;
+  }
+  return undefined;
 }
 
 function cached(call: ApiCall, { body, hash }: Made, type: string): Reply {

@@ -232,6 +232,21 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     });
   }
 
+  const taken: [accept: string, v2: number, v3: number][] = [
+    ["application/json", 200, 200],
+    ["application/*", 200, 200],
+    ["*/*", 200, 200],
+    ["application/yaml, application/json;q=0.1", 200, 200],
+    ["application/yaml", 406, 406],
+    ["application/com.github.proto-openapi.spec.v2@v1.0+protobuf", 200, 406],
+  ];
+  for (const [accept, two, three] of taken) {
+    test(`${name}: for those who take ${accept}`, async () => {
+      await must(two, "GET", "/openapi/v2", { accept });
+      await must(three, "GET", "/openapi/v3/api/v1", { accept });
+    });
+  }
+
   test(`${name}: documents are kept under their hashes`, async () => {
     for (const [key, { serverRelativeURL }] of Object.entries(index)) {
       assert.match(serverRelativeURL, new RegExp(`^/openapi/v3/${key}\\?hash=[0-9A-F]{128}$`));
