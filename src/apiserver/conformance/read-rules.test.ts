@@ -153,3 +153,12 @@ test("a scale makes a table, and has metadata", async () => {
   assert.equal((await must(200, "GET", `${path}/d/scale`, { accept: form("PartialObjectMetadata") })).at("metadata.name"), "d");
   await must(406, "GET", `${path}/d/scale`, { accept: form("PartialObjectMetadataList") });
 });
+
+test("the token of a page means the same place in another namespace and in all of them", async () => {
+  const [here, there] = [await maps("1", "2", "3"), await maps("1", "2", "3")];
+  const token = String((await must(200, "GET", `${here}?limit=1`)).at("metadata.continue"));
+  assert.deepEqual(names((await must(200, "GET", `${here}?continue=${token}`)).json), ["b", "c"]);
+  assert.deepEqual(names((await must(200, "GET", `${there}?continue=${token}`)).json), ["b", "c"]);
+  // Among all namespaces the same token stands for a namespace: those that come behind "a".
+  assert.ok(names((await must(200, "GET", `/api/v1/configmaps?continue=${token}`)).json).length >= 6);
+});

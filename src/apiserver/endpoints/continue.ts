@@ -4,7 +4,7 @@ import { badRequest } from "#base";
 export interface Position {
   /** The revision of the first page; -1 to go on with whatever is there now. */
   readonly revision: number;
-  /** The last key returned, below the resource's prefix. */
+  /** The last key returned, from where the list begins. */
   readonly after: string;
 }
 

@@ -45,7 +45,7 @@ export const deleteCollection: Endpointed = async (context, call, endpoint) => {
     options,
     context.deleteCollectionWorkers,
   );
-  return replyWith(as, endpoint, 200, await as.list(listing.items, metadataOf(listing)));
+  return replyWith(as, endpoint, 200, await as.list(listing.items, metadataOf(call, endpoint, listing)));
 };
 
 /** Deletes the listed objects, a few at a time; one that is gone already is fine. The store makes one flush of many. */

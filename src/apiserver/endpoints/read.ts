@@ -30,13 +30,17 @@ export const list: Endpointed = async (context, call, endpoint) => {
   const { as } = represented(context, call, endpoint, listForms);
   const options = listOptions(call, endpoint, context.gates);
   const listing = await listPage(call, endpoint, options);
-  return replyWith(as, endpoint, 200, await as.list(listing.items, metadataOf(listing)));
+  return replyWith(as, endpoint, 200, await as.list(listing.items, metadataOf(call, endpoint, listing)));
 };
 
-export function metadataOf(listing: Listing): { resourceVersion: string; continue?: string; remainingItemCount?: number } {
+/** Where the keys of a list begin, below the resource's prefix. */
+const placeOf = ({ target }: ApiCall, { resource }: Endpoint): string => (resource.namespaced && target.namespace ? `${target.namespace}/` : "");
+
+/** What a list says of itself. Its token counts from where the list begins, so that it means the same in another namespace. */
+export function metadataOf(call: ApiCall, endpoint: Endpoint, listing: Listing): { resourceVersion: string; continue?: string; remainingItemCount?: number } {
   return {
     resourceVersion: String(listing.revision),
-    ...(listing.next !== undefined && { continue: encodeContinue({ revision: listing.revision, after: listing.next }) }),
+    ...(listing.next !== undefined && { continue: encodeContinue({ revision: listing.revision, after: listing.next.slice(placeOf(call, endpoint).length) }) }),
     ...(listing.next !== undefined && listing.remaining !== undefined && { remainingItemCount: listing.remaining }),
   };
 }
@@ -44,7 +48,7 @@ export function metadataOf(listing: Listing): { resourceVersion: string; continu
 /** One page, continued or new, as fresh as asked. */
 export async function listPage(call: ApiCall, endpoint: Endpoint, options: ListOptions): Promise<Listing> {
   const { resource } = endpoint;
-  const below = resource.namespaced && call.target.namespace ? `${call.target.namespace}/` : "";
+  const below = placeOf(call, endpoint);
   const version = revisionOf(options.resourceVersion);
   const base = { below, selector: options.selector };
   if (options.continue !== "") {
@@ -76,7 +80,7 @@ function freshnessOf(version: number | undefined, match: string, limited: boolea
 async function continued(endpoint: Endpoint, options: ListOptions, base: { below: string; selector: ListOptions["selector"] }): Promise<Listing> {
   const token = decodeContinue(options.continue);
   const limit = options.limit > 0 ? { limit: options.limit } : {};
-  const query = { ...base, ...limit, after: token.after };
+  const query = { ...base, ...limit, after: base.below + token.after };
   const { source } = endpoint.resource;
   if (token.revision === -1) return await translated(() => source.list({ ...query, freshness: { at: "latest" } }));
   try {
