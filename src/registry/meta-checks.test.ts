@@ -8,6 +8,7 @@ import { lease } from "./strategies/lease.ts";
 import { limitRange } from "./strategies/limit-range.ts";
 import { resourceQuota } from "./strategies/resource-quota.ts";
 import { role } from "./strategies/role.ts";
+import { volumeAttachment } from "./strategies/volume-attachment.ts";
 import type { Strategy } from "./strategy.ts";
 
 const times = (count: number, cause: string): string[] => Array.from({ length: count }, () => cause);
@@ -28,6 +29,28 @@ for (const [name, kind, rest, findings] of labelled) {
     assert.deepEqual(await causesOf(bad), times(findings, "Invalid metadata.labels"));
   });
 }
+
+const attached = { spec: { attacher: "a.example.com", nodeName: "n", source: { persistentVolumeName: "v" } } };
+const byStatus: [name: string, kind: Strategy, rest: object, causes: string[]][] = [
+  ["a kind that looks at changes", resourceQuota, {}, [...times(3, "Invalid metadata.labels"), "Invalid metadata.finalizers[0]"]],
+  ["a kind that does not look", podDisruptionBudget, {}, times(2, "Invalid metadata.labels")],
+  ["a kind that keeps its metadata", volumeAttachment, attached, []],
+];
+for (const [name, kind, rest, causes] of byStatus) {
+  test(`bad metadata in a written status: ${name}`, async (t) => {
+    const { create, edit } = await shelf(t, kind);
+    await create({ metadata: { name: "a" }, ...rest });
+    const bad = edit("a", ({ metadata }) => void Object.assign(metadata, { labels: { "a b": "" }, finalizers: ["plain"] }), { subresource: "status" });
+    assert.deepEqual(await causesOf(bad), causes);
+  });
+}
+
+test("a written status of a kind that checks itself twice is checked twice", async (t) => {
+  const { create, edit } = await shelf(t, volumeAttachment);
+  await create({ metadata: { name: "a" }, ...attached });
+  const bad = edit("a", (object) => void Object.assign(object, { status: { attached: false, attachError: { message: "é".repeat(513) } } }), { subresource: "status" });
+  assert.deepEqual(await causesOf(bad), times(2, "TooLong status.attachError.message"));
+});
 
 const named: [name: string, kind: Strategy, rest: object, causes: string[]][] = [
   ["a kind that checks itself as a whole", endpointSlice, slice, ["Invalid metadata.name"]],

@@ -4,14 +4,14 @@ import type { FieldError } from "#base";
 import { dnsSubdomain } from "./names.ts";
 import { validateFinalizersQualified, validateMeta, validateMetaUpdate } from "./object-meta.ts";
 import type { WriteRequest } from "./request.ts";
+import type { MetaChecks } from "./strategy.ts";
 
 export function newMetaErrors(request: WriteRequest, meta: ObjectMeta): FieldError[] {
   const { resource } = request.endpoint;
   return [...validateMeta(meta, resource.namespaced, resource.strategy.validateName ?? dnsSubdomain), ...finalizerErrors(request, meta)];
 }
 
-export function repeatedMetaErrors(request: WriteRequest, meta: ObjectMeta, old: ObjectMeta): FieldError[] {
-  const { asNew = 0, asChange = 1 } = request.endpoint.resource.strategy.metaChecks ?? {};
+export function repeatedMetaErrors(request: WriteRequest, meta: ObjectMeta, old: ObjectMeta, { asNew = 0, asChange = 1 }: MetaChecks = {}): FieldError[] {
   const errors = asChange === 1 ? [...validateMetaUpdate(meta, old), ...finalizerErrors(request, meta)] : [];
   for (let times = 0; times < asNew; times++) errors.push(...newMetaErrors(request, meta));
   return errors;

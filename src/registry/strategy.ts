@@ -61,6 +61,8 @@ export interface PartSubresource<T extends ApiObject> {
   readonly kindGroup?: { readonly group: string; readonly version: string };
   /** Fields (such as `spec` or `metadata.labels`) that a write through here leaves as they are, so that its manager never owns them. */
   readonly resets?: readonly string[];
+  /** How often metadata is looked at again here; what the kind says of itself does not count. */
+  readonly metaChecks?: Pick<MetaChecks, "asNew" | "asChange">;
 }
 
 export interface MetaChecks {

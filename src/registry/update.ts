@@ -104,7 +104,9 @@ async function prepared(request: WriteRequest, name: string, sent: ApiObject, ol
   if (old.metadata.deletionGracePeriodSeconds !== undefined) meta.deletionGracePeriodSeconds ??= old.metadata.deletionGracePeriodSeconds;
   delete meta.selfLink;
   const errors: FieldError[] = [...validateMeta(meta, resource.namespaced, pathSegment), ...validateMetaUpdate(meta, old.metadata)];
-  errors.push(...(part ? [...validateMetaUpdate(meta, old.metadata), ...(part.validate?.(object, old, about) ?? [])] : ownUpdateErrors(request, object, old)));
+  errors.push(
+    ...(part ? [...repeatedMetaErrors(request, meta, old.metadata, part.metaChecks), ...(part.validate?.(object, old, about) ?? [])] : ownUpdateErrors(request, object, old)),
+  );
   if (errors.length > 0) throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, name, errors);
   // Whoever writes a part is a program: it hears nothing about the rest.
   if (!part) for (const text of strategy.warnings?.(object, old, about) ?? []) request.warn(text);
@@ -116,7 +118,7 @@ function ownUpdateErrors(request: WriteRequest, object: ApiObject, old: ApiObjec
   const { resource } = request.endpoint;
   const { strategy } = resource;
   const about = circumstances(request);
-  const again = repeatedMetaErrors(request, object.metadata, old.metadata);
+  const again = repeatedMetaErrors(request, object.metadata, old.metadata, strategy.metaChecks);
   if (strategy.validateUpdate) return [...again, ...strategy.validateUpdate(object, old, about)];
   return [...again, ...validate(resource.hub, object), ...(strategy.validate?.(object, about) ?? [])];
 }

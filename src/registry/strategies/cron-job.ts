@@ -63,7 +63,7 @@ export const cronJob = strategy<CronJob>({
     ...podTemplateWarnings(template(obj), { metadata: obj.metadata, old }, "spec.jobTemplate.spec.template", about),
     ...(obj.spec.schedule.includes("TZ") ? ["CRON_TZ or TZ used in spec.spec.schedule is not officially supported"] : []),
   ],
-  subresources: { status: statusPart() },
+  subresources: { status: { ...statusPart<CronJob>(), metaChecks: { asChange: 0 } } },
   columns: [
     nameColumn,
     { name: "Schedule", type: "string", doc: "When it runs.", cell: ({ spec }: CronJob) => spec.schedule },

@@ -39,10 +39,13 @@ export const podDisruptionBudget = strategy<PodDisruptionBudget>({
   },
   validate: errorsOf,
   subresources: {
-    status: statusPart(({ status }) => [
-      ...conditionErrors(status.conditions, "status.conditions"),
-      ...counterErrors(status, ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"]),
-    ]),
+    status: {
+      ...statusPart<PodDisruptionBudget>(({ status }) => [
+        ...conditionErrors(status.conditions, "status.conditions"),
+        ...counterErrors(status, ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"]),
+      ]),
+      metaChecks: { asChange: 0 },
+    },
   },
   columns: [
     nameColumn,

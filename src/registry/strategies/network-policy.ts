@@ -82,6 +82,7 @@ export const networkPolicy = strategy<NetworkPolicy>({
     status: {
       ...statusPart<NetworkPolicy>(({ status }) => conditionErrors(status.conditions, "status.conditions")),
       merge: (sent, old) => ({ ...old, metadata: sent.metadata, status: sent.status.conditions?.length ? old.status : {} }),
+      metaChecks: { asChange: 0 },
     },
   },
   columns: [nameColumn, { name: "Pod-Selector", type: "string", doc: "Pods it holds for.", cell: ({ spec }: NetworkPolicy) => selectorText(spec.podSelector) }, ageColumn],

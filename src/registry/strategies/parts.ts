@@ -24,5 +24,6 @@ export function bareStatusPart<T extends WithStatus>(validate: (obj: T) => Field
     },
     validate,
     resets: ["spec", "metadata"],
+    metaChecks: { asChange: 0 },
   };
 }

@@ -158,11 +158,13 @@ export const certificateSigningRequest = strategy<Request>({
       merge: (sent, old, { now }) => ({ ...old, metadata: sent.metadata, status: withConditions(sent.status, timed(keepVerdicts(sent.status.conditions, old), old, now)) }),
       validate: (obj, old, about) => [...errorsOf(obj, old, about), ...changeErrors(obj, old, { sign: true })],
       resets: ["spec", "status.conditions"],
+      metaChecks: { asNew: 1 },
     },
     approval: {
       merge: (sent, old, { now }) => ({ ...old, metadata: sent.metadata, status: withConditions(old.status, timed(sent.status.conditions, old, now)) }),
       validate: (obj, old, about) => [...errorsOf(obj, old, about), ...changeErrors(obj, old, { approve: true })],
       resets: ["spec", "status.certificate"],
+      metaChecks: { asNew: 1 },
     },
   },
   columns: [

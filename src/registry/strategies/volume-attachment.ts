@@ -7,6 +7,7 @@ import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { bareStatusPart } from "./parts.ts";
 import { formatErrors } from "./rules/format.ts";
+import { twice } from "./rules/twice.ts";
 import { same } from "./rules/unchanged.ts";
 import { driverNameErrors, volumeSpecErrors } from "./volume-rules.ts";
 
@@ -29,8 +30,8 @@ function errorsOf({ spec, status }: VolumeAttachment, dialect: Dialect): FieldEr
 function statusErrors({ attachmentMetadata, attachError, detachError }: VolumeAttachment["status"]): FieldError[] {
   const size = Object.entries(attachmentMetadata ?? {}).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
   const errors = size > largestMetadata ? [tooLong("status.attachmentMetadata", "", largestMetadata)] : [];
-  if ((attachError?.message ?? "").length > longestMessage) errors.push(tooLong("status.attachError.message", "", longestMessage));
-  if ((detachError?.message ?? "").length > longestMessage) errors.push(tooLong("status.detachError.message", "", longestMessage));
+  if (Buffer.byteLength(attachError?.message ?? "") > longestMessage) errors.push(tooLong("status.attachError.message", "", longestMessage));
+  if (Buffer.byteLength(detachError?.message ?? "") > longestMessage) errors.push(tooLong("status.detachError.message", "", longestMessage));
   return errors;
 }
 
@@ -56,9 +57,9 @@ export const volumeAttachment = strategy<VolumeAttachment>({
   // Everything is said twice of a changed attachment; clients know it no other way.
   validateUpdate: (obj, old, { dialect }) => {
     const errors = errorsOf(obj, dialect);
-    return [...errors, ...errors, ...(same(obj.spec, old.spec) ? [] : [invalidValue("spec", obj.spec, "field is immutable")])];
+    return [...twice(errors), ...(same(obj.spec, old.spec) ? [] : [invalidValue("spec", obj.spec, "field is immutable")])];
   },
-  subresources: { status: bareStatusPart(({ status }) => statusErrors(status)) },
+  subresources: { status: { ...bareStatusPart<VolumeAttachment>(({ status }) => twice(statusErrors(status))), metaChecks: { asNew: 2, asChange: 0 } } },
   columns: [
     nameColumn,
     { name: "Attacher", type: "string", format: "name", doc: "Who attaches it.", cell: ({ spec }: VolumeAttachment) => spec.attacher },
