@@ -213,6 +213,28 @@ test("large bodies pass both ways through small windows", async (t) => {
   assert.ok(Buffer.concat(await Array.fromAsync(stream)).equals(Buffer.concat([body, body])));
 });
 
+test("a client that waits with its body is asked for it, unless nobody wants it", async (t) => {
+  const port = await serve(t, async (stream) => {
+    if (stream.head.target === "/wanted") await stream.body(100);
+    await answerWith("well")(stream);
+  });
+  const session = connect(`http://127.0.0.1:${port}`);
+  t.after(() => session.destroy());
+  for (const [path, asked] of [
+    ["/wanted", true],
+    ["/unwanted", false],
+  ] as const) {
+    let heard = false;
+    const stream = session.request({ ":method": "POST", ":path": path, expect: "100-continue" });
+    stream.once("continue", () => {
+      heard = true;
+      stream.end("body");
+    });
+    assert.equal(Buffer.concat(await Array.fromAsync(stream)).toString(), "well");
+    assert.equal(heard, asked);
+  }
+});
+
 test("long answers to many streams arrive whole", async (t) => {
   const port = await serve(t, async (stream) =>
     stream.respond(

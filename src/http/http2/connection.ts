@@ -6,6 +6,7 @@ import {
   ConnectionFault,
   type Fault,
   acknowledgement,
+  continueFrame,
   fault,
   flag,
   frame,
@@ -303,6 +304,11 @@ export class Connection {
     stream.room += stream.owed;
     this.outbox.add(numbersFrame(frame.windowUpdate, stream.id, stream.owed));
     stream.owed = 0;
+  }
+
+  /** Tells a client that waits with its body to send it. */
+  askForBody(stream: Stream): void {
+    this.outbox.add(continueFrame(stream.id));
   }
 
   sendable(stream: Stream): void {

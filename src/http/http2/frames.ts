@@ -74,3 +74,12 @@ export function acknowledgement(type: number, payload: Uint8Array): Buffer {
   made.set(payload, frameHead);
   return made;
 }
+
+/** An answer before the answer: status 100. */
+export function continueFrame(stream: number): Buffer {
+  const block = Buffer.from("\x08\x03100");
+  const made = Buffer.allocUnsafe(frameHead + block.length);
+  writeHead(made, 0, block.length, frame.headers, flag.endHeaders, stream);
+  made.set(block, frameHead);
+  return made;
+}

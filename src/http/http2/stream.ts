@@ -84,6 +84,7 @@ export class Stream {
       return Promise.reject(new BodyTooLarge(limit));
     }
     if (this.closed && !this.complete) return Promise.reject(new BodyCutShort());
+    if (this.received === 0 && !this.complete && this.head.headers["expect"] === "100-continue") this.connection.askForBody(this);
     return new Promise((resolve, reject) => {
       this.reader = { limit, resolve, reject };
       this.makeRoom(this.reader);
