@@ -150,18 +150,20 @@ export function pods(options: PodsOptions): Pods {
   async function terminate(entry: PodEntry, { pod, graceSeconds, why }: WorkerState & { readonly at: "terminating" }, signal: AbortSignal): Promise<Done> {
     const ended = endedBy(why);
     probes.stopping(uidOf(pod));
-    const observed = (entry.certain ? view.get(uidOf(pod)) : undefined) ?? (await view.observe(named(pod), signal));
+    const { certain } = entry;
+    const observed = (certain ? view.get(uidOf(pod)) : undefined) ?? (await view.observe(named(pod), signal));
     entry.certain = false;
     publish(entry, pod, look(entry, pod, observed, { over: false, ...ended }), true);
     await stopPod(context, pod, observed, graceSeconds, entry.memory, signal);
     const after = await view.look(
       named(pod),
-      { sandboxes: observed.sandboxes.filter(({ ready }) => ready), containers: observed.containers.filter(({ state }) => state !== "exited") },
+      { stopped: observed.sandboxes.filter(({ ready }) => ready), containers: observed.containers.filter(({ state }) => state !== "exited") },
       signal,
     );
     if (isRunningPod(after)) throw new Error("containers still run after they were stopped");
     entry.status = look(entry, pod, after, { over: true, ...ended });
     probes.forget(uidOf(pod));
+    entry.certain = certain;
     return { next: { type: "stopped" } };
   }
 
@@ -185,13 +187,14 @@ export function pods(options: PodsOptions): Pods {
     if (isDeleted(pod) && writer && !isOwnStatic(pod) && !entry.removed) await writer.remove(pod).catch((error: Error) => (trouble = error));
     if (gone && !entry.cleared) {
       await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
-      // What was seen last is nearly always all there is; the look afterwards finds the rest.
       await removePod(context, view.get(uid) ?? nothingObserved(named(pod)), signal);
-      const left = await view.observe(named(pod), signal);
-      if (left.sandboxes.length > 0 || left.containers.length > 0) {
+      // An action that was cut short may have left something that nobody has seen.
+      const left = entry.certain ? undefined : await view.observe(named(pod), signal);
+      if (left && (left.sandboxes.length > 0 || left.containers.length > 0)) {
         await removePod(context, left, signal);
         await view.observe(named(pod), signal);
       }
+      view.forget(named(pod));
       context.objects.forget(uid);
       context.restarts.forget(`${uid}/`);
       entry.cleared = true;

@@ -108,8 +108,36 @@ test("only those parts are looked at that were changed, and the lists find the r
   runtime.end(container, 4);
   await view.relist();
   assert.deepEqual(told.map(line), ["a up c:exited:4"]);
-  await runtime.removeContainer(container);
+  const asked = calls(runtime, "ContainerStatus");
+  assert.equal(line(await view.look(pod, { containers: [{ id: container, sandboxId: sandbox }], stopped: [{ id: sandbox }] })), "a down c:exited:4");
+  assert.deepEqual([calls(runtime, "ContainerStatus"), calls(runtime, "PodSandboxStatus")], [asked, 1], "what has ended is not asked for again");
+  await runtime.stopPodSandbox(sandbox);
+  await view.relist();
+  assert.equal(told.length, 1, "the runtime shows what it said");
+});
+
+test("a part that is gone when looked at goes from the pod", async () => {
+  const { runtime, view, run } = setUp();
+  const pod = { uid: "a", name: "name-a", namespace: "n" };
+  const { sandbox, container } = await run("a");
+  await view.observe(pod);
+  await runtime.stopPodSandbox(sandbox);
+  await runtime.removePodSandbox(sandbox);
   assert.equal(line(await view.look(pod, { containers: [{ id: container, sandboxId: sandbox }] })), "a up ");
+  view.forget(pod);
+  assert.equal(view.get("a"), undefined);
+});
+
+test("a container that was made just now is looked at when it is started, or after a while", async () => {
+  const { clock, runtime, told, view } = setUp();
+  const config = { metadata: { name: "a", uid: "a", namespace: "n" }, labels: labelsOf("a"), linux: {} };
+  const sandbox = await runtime.runPodSandbox(config);
+  await runtime.createContainer(sandbox, { metadata: { name: "c" }, image: { image: "busybox:1" }, labels: { ...labelsOf("a"), [names.containerName]: "c" } }, config);
+  await view.relist();
+  assert.deepEqual(told.map(line), ["a up "]);
+  await clock.advance(2000);
+  await view.relist();
+  assert.deepEqual(told.map(line), ["a up ", "a up c:created:0"]);
 });
 
 test("a look at a part does not undo a later look at the whole", async () => {

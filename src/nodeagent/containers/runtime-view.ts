@@ -1,7 +1,7 @@
 // What the runtime holds, kept current: two lists a second, and a closer look only at what changed since. Our own actions look at once, and
 // only at what they changed, so that nobody waits for the next round.
 import type { Clock, Log } from "#base";
-import { type Container, type ContainerRuntime, type PodSandbox, containerState } from "#cri";
+import { type Container, type ContainerRuntime, type PodSandbox, containerState, millisecondsOf, sandboxState } from "#cri";
 import type { Dialect } from "#dialect";
 import { readMarks, markNames } from "./marks.ts";
 import { type ObservedContainer, type ObservedPod, type ObservedSandbox, nothingObserved, observedContainer, observedSandbox } from "./observed.ts";
@@ -15,6 +15,8 @@ export interface PodName {
 
 export interface PodParts {
   readonly sandboxes?: readonly { readonly id: string }[];
+  /** Sandboxes that the runtime says it has stopped: there is no need to ask. */
+  readonly stopped?: readonly { readonly id: string }[];
   readonly containers?: readonly { readonly id: string; readonly sandboxId: string }[];
 }
 
@@ -27,6 +29,8 @@ export interface RuntimeView {
   observe(pod: PodName, signal?: AbortSignal): Promise<ObservedPod>;
   /** Looks now at those parts of a pod that we changed; the others stay as they were seen last. */
   look(pod: PodName, parts: PodParts, signal?: AbortSignal): Promise<ObservedPod>;
+  /** The runtime says that it has removed all of the pod that was seen. */
+  forget(pod: PodName): void;
   /** Looks at all pods now; those that changed are told. */
   relist(): Promise<void>;
   /** Follows the runtime until the signal is aborted. */
@@ -68,6 +72,8 @@ interface Lists {
   readonly containers: readonly Container[];
 }
 
+const makingMilliseconds = 2000;
+
 export function runtimeView(options: RuntimeViewOptions): RuntimeView {
   const { runtime, clock, log, dialect, onChange, onRelist, onFollow, periodMilliseconds = 1000, lastWords = terminationMessage } = options;
   const names = markNames(dialect);
@@ -90,6 +96,11 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
     containers.set(id, found);
     return found;
   }
+  /** What has ended stays as it is. */
+  const ended = (id: string): Closely<ObservedContainer> | undefined => {
+    const known = containers.get(id);
+    return known?.state === containerState.exited ? known : undefined;
+  };
   async function closeSandbox(id: string, signal?: AbortSignal): Promise<Closely<ObservedSandbox> | undefined> {
     const report = await gone(runtime.podSandboxStatus(id, false, signal));
     if (!report) return undefined;
@@ -140,8 +151,15 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
     const started = ++looks;
     const [ofSandboxes, ofContainers] = await Promise.all([
       Promise.all((parts.sandboxes ?? []).map(async ({ id }) => ({ id, found: await closeSandbox(id, signal) }))),
-      Promise.all((parts.containers ?? []).map(async ({ id, sandboxId }) => ({ id, found: await closeContainer(id, sandboxId, signal) }))),
+      Promise.all((parts.containers ?? []).map(async ({ id, sandboxId }) => ({ id, found: ended(id) ?? (await closeContainer(id, sandboxId, signal)) }))),
     ]);
+    for (const { id } of parts.stopped ?? []) {
+      const known = sandboxes.get(id);
+      if (!known) continue;
+      const found = { state: sandboxState.notReady, observed: { ...known.observed, ready: false } };
+      sandboxes.set(id, found);
+      ofSandboxes.push({ id, found });
+    }
     const before = held.get(pod.uid);
     // Whoever began later saw at least as much.
     if (before && before.look > started) return before.observed;
@@ -161,6 +179,17 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
     return observed;
   }
 
+  function forget({ uid }: PodName): void {
+    const before = held.get(uid);
+    if (before) forgetDetails(before.observed, nothingObserved(before.observed));
+    held.delete(uid);
+    left.set(uid, ++looks);
+  }
+
+  /** Whoever made it a moment ago starts it, and looks at it then. */
+  const isBeingMade = ({ id, state, createdAt }: Container): boolean =>
+    state === containerState.created && !containers.has(id) && clock.now() - (millisecondsOf(createdAt) ?? 0) < makingMilliseconds;
+
   async function relist(): Promise<void> {
     const look = ++looks;
     const interval = clock.now() - begunAt;
@@ -176,7 +205,7 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
       return group;
     };
     for (const sandbox of ofSandboxes) groupOf(sandbox.labels)?.sandboxes.push(sandbox);
-    for (const container of ofContainers) groupOf(container.labels)?.containers.push(container);
+    for (const container of ofContainers) if (!isBeingMade(container)) groupOf(container.labels)?.containers.push(container);
     for (const group of groups.values()) {
       const before = held.get(group.pod.uid);
       if (before && (before.look > look || isSame(before.states, statesOf(group)))) continue;
@@ -235,6 +264,7 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
     pods: () => [...held.values()].map(({ observed }) => observed).values(),
     observe,
     look,
+    forget,
     relist,
     follow,
     lastRelistAt: () => relistedAt,
