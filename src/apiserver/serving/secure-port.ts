@@ -38,6 +38,7 @@ export async function openSecurePort({ settings, clock, log, handle, pair, signa
     now: () => clock.now(),
     maxStreamsPerConnection: settings.http2MaxStreamsPerConnection,
     reusePort: settings.permitPortSharing,
+    onProblem: (error) => log.error("a connection was lost by a mistake of this program", { error: error.stack ?? error.message }),
   });
   certificates.follow({
     clock,

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { connect } from "node:http2";
 import { test } from "node:test";
+import fc from "fast-check";
 import { fault, flag, frame, largestWindow, numbersFrame, setting, settingsFrame } from "./frames.ts";
 import { answerWith, get, getBlock, hello, made, post, postBlock, preface, rawClient, serve } from "./raw-client.fixture.ts";
 import type { Stream } from "./stream.ts";
@@ -284,4 +285,33 @@ test("headers that are too large get an answer's chance: the stream is served an
   const long = Buffer.concat([getBlock, ...Array.from({ length: 40 }, () => literal("x", "y".repeat(100)))]);
   client.send(hello, headers(1, long));
   assert.equal(await seen.promise, true);
+});
+
+const anyFrame = fc
+  .record({
+    type: fc.integer({ min: 0, max: 10 }),
+    flags: fc.nat(255),
+    stream: fc.oneof(fc.constant(0), fc.nat(9)),
+    payload: fc.oneof(fc.uint8Array({ maxLength: 60 }), fc.constant(getBlock)),
+  })
+  .map(({ type, flags, stream, payload }) => made(type, flags, stream, payload));
+
+test("whatever comes, the server makes no mistake and answers the next client", async (t) => {
+  const problems: Error[] = [];
+  const serveAll = async (stream: Stream): Promise<void> => {
+    await stream.body(100).catch(() => undefined);
+    await answerWith("well")(stream);
+  };
+  const port = await serve(t, serveAll, { onProblem: (error) => problems.push(error) });
+  const rounds = fc.sample(fc.array(anyFrame, { minLength: 1, maxLength: 20 }), { numRuns: 300, seed: 7 });
+  for (const frames of rounds) {
+    const client = await rawClient(t, port);
+    client.send(hello, ...frames);
+    client.socket.end();
+    if (!client.socket.destroyed) await once(client.socket, "close");
+  }
+  assert.deepEqual(problems, []);
+  const client = await rawClient(t, port);
+  client.send(hello, get(1));
+  await client.next(({ type }) => type === frame.data);
 });

@@ -31,6 +31,8 @@ export interface ConnectionOptions {
   /** Settles when the exchange is over; must not throw. */
   readonly serve: (stream: Stream) => Promise<void>;
   readonly onClose: () => void;
+  /** Told of mistakes of our own: the connection is lost, the program lives on. */
+  readonly onProblem?: (error: Error) => void;
 }
 
 const connectionWindow = 16 * 1024 * 1024;
@@ -97,7 +99,10 @@ export class Connection {
     } catch (error) {
       if (error instanceof ConnectionFault) this.fail(error.code, error.message);
       else if (error instanceof CompressionFault) this.fail(fault.compression, error.message);
-      else throw error;
+      else {
+        this.options.onProblem?.(error as Error);
+        this.fail(fault.internal, "this should not have happened");
+      }
     }
     this.outbox.backlogged();
   }
