@@ -14,6 +14,7 @@ import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { formatErrors } from "./rules/format.ts";
 import { labelSelectorErrors } from "./rules/label-selector.ts";
 import { supported } from "./rules/one-of.ts";
+import { urlParts } from "./rules/url-parts.ts";
 
 type Webhook = ValidatingWebhook | MutatingWebhook;
 
@@ -115,15 +116,14 @@ function clientErrors({ url, service }: WebhookClientConfig, at: string): FieldE
 }
 
 function urlErrors(text: string, field: string): FieldError[] {
-  const found = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)([^?#]*)(\?[^#]*)?(#.*)?$/i.exec(text);
-  const wrong = (detail: string): FieldError => invalidValue(field, text, `${detail}; desired format: https://host[/path]`);
-  if (/\s|%(?![0-9a-f]{2})/i.test(text)) return [required(field, "url must be a valid URL")];
-  const [, scheme = "", authority = "", , query = "?", fragment = "#"] = found ?? [];
-  const errors = scheme.toLowerCase() === "https" ? [] : [wrong("'https' is the only allowed URL scheme")];
-  if (authority.replace(/^[^@]*@/, "") === "") errors.push(wrong("host must be specified"));
-  if (authority.includes("@")) errors.push(wrong("user information is not permitted in the URL"));
-  if (fragment !== "#") errors.push(wrong("fragments are not permitted in the URL"));
-  return query === "?" ? errors : [...errors, wrong("query parameters are not permitted in the URL")];
+  const url = urlParts(text);
+  if (!url) return [required(field, "url must be a valid URL; desired format: https://host[/path]")];
+  const wrong = (part: string, detail: string): FieldError => invalidValue(field, part, detail);
+  const errors = url.scheme === "https" ? [] : [wrong(url.scheme, "'https' is the only allowed URL scheme; desired format: https://host[/path]")];
+  if (url.host === "") errors.push(wrong("", "host must be specified; desired format: https://host[/path]"));
+  if (url.user !== undefined) errors.push(wrong(url.user, "user information is not permitted in the URL"));
+  if (url.fragment !== "") errors.push(wrong(url.fragment, "fragments are not permitted in the URL"));
+  return url.query === "" ? errors : [...errors, wrong(url.query, "query parameters are not permitted in the URL")];
 }
 
 function pathErrors(path: string | undefined, field: string): FieldError[] {
