@@ -31,6 +31,7 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
   ["reviews have a version", validatingWebhookConfiguration, hooks({ admissionReviewVersions: [] }), ["Required webhooks[0].admissionReviewVersions"]],
   ["reviews have a known version", validatingWebhookConfiguration, hooks({ admissionReviewVersions: ["v9"] }), ["Invalid webhooks[0].admissionReviewVersions"]],
   ["a webhook's name has three parts", validatingWebhookConfiguration, hooks({ name: "short" }), ["Invalid webhooks[0].name"]],
+  ["a webhook has an address", validatingWebhookConfiguration, hooks({ clientConfig: { url: "://x" } }), ["Required webhooks[0].clientConfig.url"]],
   ["a webhook is reached safely", validatingWebhookConfiguration, hooks({ clientConfig: { url: "http://x/" } }), ["Invalid webhooks[0].clientConfig.url"]],
   [
     "an address says nothing more",
@@ -102,6 +103,13 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     ["Invalid spec.limited.limitResponse.queuing.handSize"],
   ],
   ["a hand takes few bits", priorityLevelConfiguration, queued({ queues: 1000, handSize: 10, queueLengthLimit: 5 }), ["Invalid spec.limited.limitResponse.queuing.handSize"]],
+  [
+    "a hand is reckoned with all queues",
+    priorityLevelConfiguration,
+    queued({ queues: 66, handSize: 10, queueLengthLimit: 5 }),
+    ["Invalid spec.limited.limitResponse.queuing.handSize"],
+  ],
+  ["a hand may take sixty bits", priorityLevelConfiguration, queued({ queues: 64, handSize: 10, queueLengthLimit: 5 }), []],
   ["only one level is exempt", priorityLevelConfiguration, { spec: { type: "Exempt", limited: {} } }, ["Forbidden spec.limited", "Invalid spec.type"]],
   ["shares to lend are a share", priorityLevelConfiguration, level({ lendablePercent: 101 }), ["Invalid spec.limited.lendablePercent"]],
   ["users stay below the system", priorityClass, { value: 2_000_000_000 }, ["Forbidden value"]],

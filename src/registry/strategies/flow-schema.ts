@@ -77,9 +77,12 @@ function subjectErrors(subject: Subject, at: string): FieldError[] {
     .filter((key) => key !== own && subject[key])
     .map((key) => forbiddenField(`${at}.${key}`, `${key} is forbidden when subject kind is '${kind}'`));
   if (!given) return [required(field, `${own} is required when subject kind is '${kind}'`), ...errors];
-  if (!given.name) errors.push(required(`${field}.name`));
-  if (own !== "serviceAccount") return errors;
-  const { name, namespace } = subject.serviceAccount!;
+  if (own !== "serviceAccount") return [...(given.name ? [] : [required(`${field}.name`)]), ...errors];
+  return [...accountErrors(subject.serviceAccount!, field), ...errors];
+}
+
+function accountErrors({ name, namespace }: NonNullable<Subject["serviceAccount"]>, field: string): FieldError[] {
+  const errors = name ? [] : [required(`${field}.name`)];
   if (name && name !== "*") errors.push(...formatErrors(name, `${field}.name`, dns1123SubdomainProblems));
   return [...errors, ...(namespace ? formatErrors(namespace, `${field}.namespace`, dns1123LabelProblems) : [required(`${field}.namespace`)])];
 }

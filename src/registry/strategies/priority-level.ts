@@ -28,14 +28,10 @@ function renamed(object: ApiObject, from: string, to: string): ApiObject {
 }
 
 const mostQueues = 10_000_000;
-const mostHashBits = 60n;
+const mostHashBits = 60;
 
-/** How many bits it takes to draw a hand of queues. */
-function entropyBits(queues: number, hand: number): bigint {
-  let hands = 1n;
-  for (let drawn = 0; drawn < hand && hands >> mostHashBits === 0n; drawn++) hands *= BigInt(queues - drawn);
-  return BigInt((hands - 1n).toString(2).length);
-}
+/** How many bits it takes to draw a hand of queues, with each queue drawn from all. */
+const entropyBits = (queues: number, hand: number): number => Math.ceil(Math.log2(queues) * hand);
 
 function queuingErrors({ queueLengthLimit, queues, handSize }: Queuing, at: string): FieldError[] {
   const errors = queueLengthLimit <= 0 ? [invalidValue(`${at}.queueLengthLimit`, queueLengthLimit, "must be positive")] : [];
