@@ -15,7 +15,7 @@ const badPort = /:(?!\d*$)[^:\]]*$/;
 
 /** Undefined where the text is no URL in any reading. */
 export function urlParts(text: string): UrlParts | undefined {
-  if ([...text].some((letter) => letter < " " || letter === "\x7f")) return undefined;
+  if (Buffer.from(text).some((byte) => byte < 0x20 || byte === 0x7f)) return undefined;
   const [, whole = "", fragment = ""] = /^([^#]*)#?([^]*)$/.exec(text)!;
   if (halfEscape.test(fragment) || whole.startsWith(":")) return undefined;
   const scheme = /^[a-z][a-z\d+.-]*(?=:)/i.exec(whole)?.[0] ?? "";
