@@ -18,6 +18,22 @@ test("who one is can be asked in the versions that are switched on", async () =>
   }
 });
 
+const access = "/apis/authorization.orch.io/v1/subjectaccessreviews";
+const spec = { user: "u", resourceAttributes: { verb: "get", resource: "pods" } };
+const sent: [name: string, metadata: object, status: number][] = [
+  ["a namespace means nothing", { namespace: "x" }, 201],
+  ["what the server fills in means nothing", { uid: "u", creationTimestamp: "2024-01-01T00:00:00Z", deletionGracePeriodSeconds: 1 }, 201],
+  ["a name is too much", { name: "x" }, 422],
+  ["labels are too much", { labels: { a: "b" } }, 422],
+];
+for (const [name, metadata, status] of sent) {
+  test(`in a question about access, ${name}`, async () => {
+    const { must } = await serve();
+    const answer = await must(status, "POST", access, { body: { metadata, spec } });
+    if (status === 201) assert.deepEqual(Object.keys(answer.at("metadata") as object), ["creationTimestamp", "managedFields"]);
+  });
+}
+
 test("by default it cannot be asked", async () => {
   const { must } = await serve();
   await must(404, "POST", `${group}/v1beta1/selfsubjectreviews`, { body: {} });

@@ -45,6 +45,7 @@ export async function asked<T>(call: ApiCall, { dialect, clock }: SpecialContext
       judgeStrictness(call, decoded, options.fieldValidation, kind.kind);
       const object = decoded.value;
       applyDefaults(shape, object as never);
+      withoutSystemFields(call, object);
       sameNamespace(call, object);
       const owned = { schema: shape, apiVersion: kind.apiVersion, manager: options.fieldManager, subresource: call.target.subresource, now: timestamp(new Date(clock.now())) };
       const owners = updateManagers({ ...owned, live: undefined, next: object as unknown as JsonObject });
@@ -57,8 +58,21 @@ export async function asked<T>(call: ApiCall, { dialect, clock }: SpecialContext
   throw refusal;
 }
 
+/** What only the server fills in, it does not take from a client; a binding, though, says which pod it means. */
+function withoutSystemFields({ target }: ApiCall, { metadata }: ApiObject): void {
+  if (target.subresource === "binding") return;
+  delete metadata.uid;
+  metadata.creationTimestamp = null;
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+  delete metadata.selfLink;
+}
+
 function sameNamespace({ target }: ApiCall, { metadata }: ApiObject): void {
-  if (!target.namespace) return;
+  if (!target.namespace) {
+    delete metadata.namespace;
+    return;
+  }
   if (metadata.namespace && metadata.namespace !== target.namespace) throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   metadata.namespace = target.namespace;
 }
