@@ -192,3 +192,17 @@ for (const media of ["json", "protobuf"] as const) {
     assert.deepEqual(Object.keys(made["data"] as object), ["__proto__", "toString"]);
   });
 }
+
+const sizes: [name: string, media: "json" | "protobuf", sent: Sent, code: number | undefined][] = [
+  ["a long message", "json", { metadata: { name: "a" }, note: "x".repeat(1_600_000) }, 413],
+  ["a long message in the binary form", "protobuf", { metadata: { name: "a" }, note: "x".repeat(1_600_000) }, 413],
+  ["a message that is long only as JSON", "json", { metadata: { name: "a" }, note: "\u0001".repeat(500_000) }, undefined],
+];
+for (const [name, media, sent, code] of sizes) {
+  test(`what no store would take: ${name}`, async (t) => {
+    const lenient: Strategy = { ...event, validate: () => [] };
+    const { create } = await shelf(t, lenient, { media });
+    if (code === undefined) await create(sent);
+    else await assert.rejects(create(sent), refusal(code, /bytes/));
+  });
+}

@@ -1,5 +1,5 @@
 // One resource at run time: its strategy, where its objects are read from and written to, and how they are encoded.
-import { type ResourceName, conflict } from "#base";
+import { type ResourceName, conflict, tooLarge } from "#base";
 import { type Dialect, apiVersionOf, groupName } from "#dialect";
 import { inDialect } from "#api";
 import { canonical } from "#schema";
@@ -121,7 +121,14 @@ export class Resource {
   }
 
   async write(write: Omit<Write, "key"> & { readonly key: string }): Promise<Outcome> {
+    if (write.value && write.value.length > mostStoredBytes) this.#refuseTooLarge(write.value);
     return await this.store.write({ ...write, key: this.prefix + write.key });
+  }
+
+  /** Counted in the binary form, which is the smaller one: whatever the store holds, the same objects fit. */
+  #refuseTooLarge(value: Uint8Array): void {
+    const size = this.#media === "json" ? encodeStoredProtobuf(this.hub, this.decodeStored(value), this.dialect).length : value.length;
+    if (size > mostStoredBytes) throw tooLarge(`the object takes ${size} bytes, and no object may take more than ${mostStoredBytes}`);
   }
 
   changedSince(endpoint: Endpoint, name: string): Error {
@@ -160,6 +167,9 @@ export class Resource {
     };
   }
 }
+
+/** What every store takes, so that objects can be moved from one to another. */
+const mostStoredBytes = 1536 * 1024;
 
 const noLabels: Readonly<Record<string, string>> = {};
 
