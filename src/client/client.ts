@@ -4,7 +4,7 @@ import { ApiError, type StatusDetails } from "#base";
 import { type Dialect, apiVersionOf } from "#dialect";
 import type { KindName, Message, TypeOf } from "#schema";
 import { encodeJson } from "#schema";
-import type { ClientResponse, Transport } from "./transport.ts";
+import { type ClientResponse, type Transport, textOf } from "./transport.ts";
 
 export type KindSchema = Message & { readonly kind: KindName };
 export interface AnyObject {
@@ -120,11 +120,17 @@ export function apiClient(transport: Transport, dialect: Dialect, options: { rea
       ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
       timeoutMilliseconds,
     });
-    const text = Buffer.concat(await Array.fromAsync(response.chunks)).toString();
+    const text = await textOf(response);
     if (response.status >= 400) throw refusal(response, text);
     return text === "" ? undefined : (JSON.parse(text) as unknown);
   };
-  return { dialect, transport, request, of: (kind) => resourceClient(kind, dialect, transport, request) as never };
+  const made = new WeakMap<ResourceKind, ResourceClient<AnyObject>>();
+  const of = (kind: ResourceKind): ResourceClient<AnyObject> => {
+    const known = made.get(kind) ?? resourceClient(kind, dialect, transport, request);
+    made.set(kind, known);
+    return known;
+  };
+  return { dialect, transport, request, of: (kind) => of(kind) as never };
 }
 
 /** The server's Status as an ApiError. */
@@ -225,7 +231,7 @@ function queryOf(parameters: object): string {
 /** Follows any path that is watched; `accept` asks for another representation of JSON. */
 export async function* watch(transport: Transport, path: string, signal: AbortSignal | undefined, accept = "application/json"): AsyncGenerator<WatchEvent<AnyObject>> {
   const response = await transport.send({ method: "GET", path, headers: { accept }, ...(signal && { signal }), timeoutMilliseconds: 60_000 });
-  if (response.status >= 400) throw refusal(response, Buffer.concat(await Array.fromAsync(response.chunks)).toString());
+  if (response.status >= 400) throw refusal(response, await textOf(response));
   try {
     for await (const line of lines(response.chunks)) yield JSON.parse(line) as WatchEvent<AnyObject>;
   } catch (error) {

@@ -125,7 +125,12 @@ function exchange(connection: Connection, request: ClientRequest, options: Https
     signal?.addEventListener("abort", abort, { once: true });
     stream.on("response", (incoming) => {
       clearTimeout(timer);
-      resolve({ status: Number(incoming[":status"]), headers: incoming, chunks: chunksOf(stream, options.server, () => why) });
+      resolve({
+        status: Number(incoming[":status"]),
+        headers: incoming,
+        chunks: chunksOf(stream, options.server, () => why),
+        whole: () => wholeOf(stream, options.server, () => why),
+      });
     });
     stream.on("error", (error) => reject(new Unreachable(`${options.server}: ${error.message}`)));
     stream.on("close", () => {
@@ -148,6 +153,20 @@ function headersOf(request: ClientRequest, options: HttpsOptions): OutgoingHttpH
     ...options.headers,
     ...request.headers,
   };
+}
+
+/** All of an answer, by the stream's own events: an iterator over it costs as much as the rest of a small request. */
+function wholeOf(stream: ClientHttp2Stream, server: string, cancelled: () => Error | undefined): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const broken = (why: string): void => reject(cancelled() ?? new Unreachable(`${server}: the answer broke off (${why})`));
+    if (stream.destroyed) return broken("closed");
+    stream.on("data", (chunk: Buffer) => chunks.push(chunk));
+    stream.on("error", (error) => broken(error.message));
+    // Node also ends a stream quietly that was reset or whose connection is gone.
+    stream.on("end", () => (stream.aborted || stream.rstCode ? broken("reset") : resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks))));
+    stream.on("close", () => broken("closed"));
+  });
 }
 
 /** An answer that breaks off is an error: half a list must not look like a whole one. */

@@ -77,6 +77,25 @@ test("an answer that breaks off throws instead of looking complete", async () =>
   };
   await withTransport(async (transport) => {
     await assert.rejects(whole(transport), Unreachable);
+    const response = await transport.send({ method: "GET", path: "/" });
+    await assert.rejects(response.whole!(), Unreachable);
+  });
+});
+
+test("an answer is had as a whole, also an empty one, unless the request is aborted", async () => {
+  answer = (stream, path) => {
+    if (path === "/endless") stream.respond({ ":status": 200 });
+    else if (path === "/empty") stream.respond({ ":status": 204 }, { endStream: true });
+    else plain(stream, path);
+  };
+  await withTransport(async (transport) => {
+    const text = async (path: string): Promise<string> => Buffer.from(await (await transport.send({ method: "GET", path })).whole!()).toString();
+    assert.deepEqual([await text("/some"), await text("/empty")], ["/some", ""]);
+    const stop = new AbortController();
+    const response = await transport.send({ method: "GET", path: "/endless", signal: stop.signal });
+    const waiting = response.whole!();
+    stop.abort(new Error("enough"));
+    await assert.rejects(waiting, /enough/);
   });
 });
 
