@@ -156,6 +156,21 @@ test("events know no dependents: whatever the policy, they go at once", async (t
   }
 });
 
+const marks: [options: object, finalizers: string[] | undefined][] = [
+  [{}, undefined],
+  [{ propagationPolicy: "Background" }, undefined],
+  [{ propagationPolicy: "Foreground" }, [foreground]],
+  [{ orphanDependents: true }, [orphan]],
+  [{ orphanDependents: false }, [foreground]],
+];
+for (const [options, finalizers] of marks) {
+  test(`a namespace marked with ${JSON.stringify(options)}`, async (t) => {
+    const { create, remove } = await shelf(t, namespace);
+    await create({ metadata: { name: "a" } });
+    assert.deepEqual((await remove("a", options)).object.metadata.finalizers, finalizers);
+  });
+}
+
 test("a namespace is marked first, and goes when its own finalizers have gone", async (t) => {
   const { create, remove, update, get } = await shelf(t, namespace);
   await create({ metadata: { name: "n" } });

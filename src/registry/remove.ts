@@ -1,5 +1,5 @@
 // The way of a deletion: at once, after a grace period, or when the last finalizer has gone.
-import type { DeleteOptions } from "#api";
+import type { DeleteOptions, ObjectMeta } from "#api";
 import { type FieldError, conflict, invalid, invalidValue, notFound, notSupported } from "#base";
 import { groupName } from "#dialect";
 import { type Held, heldAt } from "#watchcache";
@@ -93,7 +93,7 @@ function mark(request: WriteRequest, object: ApiObject, options: Partial<DeleteO
   const about = circumstances(request);
   const meta = object.metadata;
   const asked = options.gracePeriodSeconds === undefined ? undefined : options.gracePeriodSeconds < 0 ? 1 : options.gracePeriodSeconds;
-  const finalizers = finalizersFor(meta.finalizers, options, strategy);
+  const finalizers = finalizersFor(meta, options, strategy);
   const finalizersChanged = finalizers.join() !== (meta.finalizers ?? []).join();
   if (strategy.beginDeletion && !meta.deletionTimestamp) {
     meta.deletionTimestamp = timestamp(request.now);
@@ -145,16 +145,22 @@ function mark(request: WriteRequest, object: ApiObject, options: Partial<DeleteO
 }
 
 /** Which finalizers a deletion leaves, by its propagation policy: the one asked for, else the one already there, else the kind's own. */
-function finalizersFor(present: readonly string[] | undefined, options: Partial<DeleteOptions>, strategy: Strategy): string[] {
-  const current = [...(present ?? [])];
+function finalizersFor(meta: ObjectMeta, options: Partial<DeleteOptions>, strategy: Strategy): string[] {
+  const current = [...(meta.finalizers ?? [])];
   const others = current.filter((item) => item !== orphanFinalizer && item !== foregroundFinalizer);
-  const wanted = strategy.withoutDependents ? undefined : wantedFinalizer(current, options, strategy);
+  const wanted = strategy.withoutDependents ? undefined : wantedFinalizer(current, policyOf(meta, options, strategy), strategy);
   const next = wanted === undefined ? others : [...others, wanted];
   return next.every((item) => current.includes(item)) && current.every((item) => next.includes(item)) ? current : next;
 }
 
-function wantedFinalizer(current: readonly string[], options: Partial<DeleteOptions>, strategy: Strategy): string | undefined {
-  const policy = options.orphanDependents === undefined ? options.propagationPolicy : options.orphanDependents ? "Orphan" : "Background";
+/** The older way to say it: dependents that are not left behind go along, and before what goes in two steps. */
+function policyOf(meta: ObjectMeta, { orphanDependents, propagationPolicy }: Partial<DeleteOptions>, strategy: Strategy): string | undefined {
+  if (orphanDependents === undefined) return propagationPolicy;
+  if (orphanDependents) return "Orphan";
+  return strategy.beginDeletion && !meta.deletionTimestamp ? "Foreground" : "Background";
+}
+
+function wantedFinalizer(current: readonly string[], policy: string | undefined, strategy: Strategy): string | undefined {
   if (policy !== undefined) return policy === "Orphan" ? orphanFinalizer : policy === "Foreground" ? foregroundFinalizer : undefined;
   return current.find((item) => item === orphanFinalizer || item === foregroundFinalizer) ?? (strategy.orphansDependents ? orphanFinalizer : undefined);
 }
