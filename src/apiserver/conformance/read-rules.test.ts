@@ -162,3 +162,20 @@ test("the token of a page means the same place in another namespace and in all o
   // Among all namespaces the same token stands for a namespace: those that come behind "a".
   assert.ok(names((await must(200, "GET", `/api/v1/configmaps?continue=${token}`)).json).length >= 6);
 });
+
+test("every kind can be watched as tables, its marks too", async () => {
+  const listing = await serve({ flags: ["--feature-gates=WatchList=true"] });
+  const groups = (await listing.must(200, "GET", "/apis")).at("groups") as { versions: { groupVersion: string }[] }[];
+  const roots = ["/api/v1", ...groups.flatMap(({ versions: served }) => served.map(({ groupVersion }) => `/apis/${groupVersion}`))];
+  for (const root of roots) {
+    const resources = (await listing.must(200, "GET", root)).at("resources") as { name: string; verbs: string[] }[];
+    for (const { name } of resources.filter(({ verbs }) => verbs.includes("watch"))) {
+      const query = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&labelSelector=none";
+      const watching = listing.watch(`${root}/${name}?${query}`, { accept: form("Table") });
+      const [mark] = await watching.next();
+      watching.stop();
+      assert.equal(at(mark, "type"), "BOOKMARK", name);
+      assert.equal((at(mark, "object.rows.0.cells") as unknown[]).length, (at(mark, "object.columnDefinitions") as unknown[]).length, name);
+    }
+  }
+});
