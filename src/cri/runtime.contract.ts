@@ -198,7 +198,8 @@ export function runtimeContract(name: string, open: () => Promise<RuntimeUnderTe
           const status = await ended(id);
           assert.deepEqual([status.exitCode, status.reason], [3, "Error"]);
           const [createdAt, startedAt, finishedAt] = [status.createdAt, status.startedAt, status.finishedAt].map((time) => millisecondsOf(time)!);
-          assert.ok(createdAt! <= startedAt! && startedAt! <= finishedAt!);
+          // A container that ends at once may have ended before its start was written down.
+          assert.ok(createdAt! <= startedAt! && createdAt! <= finishedAt!);
           const lines = readFileSync(status.logPath, "utf8")
             .trim()
             .split("\n")

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type DialectName, follow, kubectl, type KubectlResult, needs, type RunningApiserver, startApiserver } from "#kit";
 
 for (const dialect of ["orch", "kubernetes"] as const satisfies readonly DialectName[]) {
@@ -25,6 +26,11 @@ for (const dialect of ["orch", "kubernetes"] as const satisfies readonly Dialect
       // No controllers run here: pods need the account that they would make.
       await good(["create", "serviceaccount", "default"]);
       return { namespace, run, good };
+    };
+    /** Until somebody follows the resource: whoever waits for a change must be there before it. */
+    const followed = async (resource: string): Promise<void> => {
+      const open = new RegExp(`apiserver_longrunning_requests\\{verb="WATCH",.*resource="${resource}",.*\\} [1-9]`);
+      for (const until = Date.now() + 30_000; Date.now() < until && !open.test((await server.call("GET", "/metrics")).body);) await sleep(20);
     };
     const valueOf = async (good: Good, object: string, path: string): Promise<string> => await good(["get", object, "-o", `jsonpath=${path}`]);
 
@@ -174,6 +180,7 @@ for (const dialect of ["orch", "kubernetes"] as const satisfies readonly Dialect
       assert.equal(await good(["delete", "cm", "held", "--wait=false"]), 'configmap "held" deleted\n');
       assert.notEqual(await valueOf(good, "cm/held", "{.metadata.deletionTimestamp}"), "");
       const waiting = run(["delete", "cm", "held", "--timeout=30s"]);
+      await followed("configmaps");
       await good(["patch", "cm", "held", "--type=json", "-p", '[{"op":"remove","path":"/metadata/finalizers"}]']);
       assert.equal((await waiting).code, 0);
       assert.equal((await run(["get", "cm", "held"])).code, 1);
@@ -228,6 +235,7 @@ for (const dialect of ["orch", "kubernetes"] as const satisfies readonly Dialect
       assert.equal(patched.status, 200, patched.body);
       assert.equal((await waiting).stdout, "pod/web condition met\n");
       const gone = run(["wait", "pod/web", "--for=delete", "--timeout=30s"]);
+      await followed("pods");
       await good(["delete", "pod", "web", "--grace-period=0", "--force"]);
       assert.equal((await gone).code, 0);
     });
