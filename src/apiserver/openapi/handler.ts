@@ -1,5 +1,6 @@
 // /openapi/v2 and /openapi/v3: made on first ask, then served from memory under their hashes.
 import { createHash } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import type { Dialect } from "#dialect";
 import { type Reply, header } from "#http";
 import type { ApiCall } from "../api-call.ts";
@@ -45,10 +46,7 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
         "application/json",
       );
     }
-    if (path === "/openapi/v3" || path === "/openapi/v3/") {
-      const paths = Object.fromEntries(documentNames(catalog(), dialect).map((name) => [name, { serverRelativeURL: `/openapi/v3/${name}?hash=${document(name).hash}` }]));
-      return { status: 200, headers: { "content-type": "text/plain; charset=utf-8" }, body: json({ paths }) };
-    }
+    if (path === "/openapi/v3" || path === "/openapi/v3/") return index();
     if (!path.startsWith("/openapi/v3/")) return undefined;
     const name = path.slice("/openapi/v3/".length);
     if (!documentNames(catalog(), dialect).includes(name)) return { status: 404, headers: {} };
@@ -60,6 +58,16 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
     if (asked === undefined) return reply;
     return { ...reply, headers: { ...reply.headers, "cache-control": "public, immutable", expires: new Date(Date.now() + 365 * 86_400_000).toUTCString() } };
   };
+
+  /** The hashes of all documents. Those that are not made yet are made one at a time, so that others are not held up for all of them. */
+  async function index(): Promise<Reply> {
+    const paths: Record<string, { readonly serverRelativeURL: string }> = {};
+    for (const name of documentNames(catalog(), dialect)) {
+      if (!made.has(`v3 ${name}`)) await setImmediate();
+      paths[name] = { serverRelativeURL: `/openapi/v3/${name}?hash=${document(name).hash}` };
+    }
+    return { status: 200, headers: { "content-type": "text/plain; charset=utf-8" }, body: json({ paths }) };
+  }
 
   function document(name: string): Made {
     return once(`v3 ${name}`, () => json(openApiV3(name, catalog(), dialect)));
