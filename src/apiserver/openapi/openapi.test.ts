@@ -53,13 +53,19 @@ const operationsOf = (document: Json): [path: string, method: string, operation:
     Object.entries(item).flatMap(([method, operation]): [string, string, Json][] => (method === "parameters" ? [] : [[path, method, operation as Json]])),
   );
 
+// All is fetched before the first test is known: a runner may begin as soon as it knows one.
+const fetched = [];
 for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
   const { must, ask } = await serve({ dialect: name });
-  const events = `/apis/events.${name === "orch" ? "orch.io" : "k8s.io"}/v1`;
-  const prefix = dialects[name].wire.extensionPrefix;
   const v2 = (await must(200, "GET", "/openapi/v2")).json;
   const index = (await must(200, "GET", "/openapi/v3")).at("paths") as Record<string, { serverRelativeURL: string }>;
   const documents = await Promise.all(Object.values(index).map(async ({ serverRelativeURL }) => (await must(200, "GET", serverRelativeURL)).json));
+  fetched.push({ name, must, ask, v2, index, documents });
+}
+
+for (const { name, must, ask, v2, index, documents } of fetched) {
+  const events = `/apis/events.${name === "orch" ? "orch.io" : "k8s.io"}/v1`;
+  const prefix = dialects[name].wire.extensionPrefix;
 
   test(`${name}: every reference of OpenAPI 2 leads somewhere`, () => {
     const definitions = v2["definitions"] as Json;
