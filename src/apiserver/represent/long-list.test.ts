@@ -41,6 +41,9 @@ function itemsIn(text: string, name: string): string {
   return rest.slice(0, to.exec(rest)!.index);
 }
 
+/** A table tells how old things are, and they get older while we look. */
+const ageless = (text: string): string => text.replace(/"\d+(s|m|m\d+s)"/g, '"old"');
+
 for (const [name, accept, query, together] of forms) {
   test(`a long list as ${name} is its pages put together`, async () => {
     const whole = await must(200, "GET", `${path}?${query}`, { accept });
@@ -52,7 +55,7 @@ for (const [name, accept, query, together] of forms) {
       token = /"?continue"?: ?"?([^"\n,]+)/.exec(page.text)?.[1] ?? "";
     } while (token !== "");
     assert.equal(parts.length, 3);
-    assert.equal(itemsIn(whole.text, name), together(parts));
+    assert.equal(ageless(itemsIn(whole.text, name)), ageless(together(parts)));
   });
 }
 
