@@ -11,11 +11,15 @@ const shortBatch = 32 * 1024;
 /** Once so much is on its way in the whole process, batches are short. */
 const mostBytes = 32 * 1024 * 1024;
 
-/** Batches from here on leave in the buffer they were gathered in; shorter ones are copied out of it. */
-const handedOverFrom = 64 * 1024;
+// A buffer for each batch would be more garbage than all the rest together: those on their way come back and are used again.
+// The shortest come out of the runtime's own supply; the longest leave in the buffer they were gathered in.
+const shortBytes = 4 * 1024;
+const middleBytes = 64 * 1024;
 const bufferBytes = longBatch + 64 * 1024;
-const mostKept = 4;
-const kept: Buffer[] = [];
+const middle: Buffer[] = [];
+const mostMiddle = 32;
+const long: Buffer[] = [];
+const mostLong = 8;
 
 let bytesOnTheirWay = 0;
 
@@ -64,18 +68,26 @@ export function addData(chunk: Uint8Array): void {
 export function sendBatch(socket: Socket): void {
   const bytes = size;
   size = 0;
-  if (bytes < handedOverFrom) {
+  if (bytes <= shortBytes) {
     const made = Buffer.allocUnsafe(bytes);
     buffer.copy(made, 0, 0, bytes);
     socket.write(made);
-    return;
+  } else if (bytes <= middleBytes) {
+    const made = middle.pop() ?? Buffer.allocUnsafeSlow(middleBytes);
+    buffer.copy(made, 0, 0, bytes);
+    write(socket, made, bytes, () => void (middle.length < mostMiddle && middle.push(made)));
+  } else {
+    const made = buffer;
+    buffer = long.pop() ?? Buffer.allocUnsafeSlow(bufferBytes);
+    write(socket, made, bytes, () => void (long.length < mostLong && made.length === bufferBytes && long.push(made)));
   }
-  const handedOver = buffer;
-  buffer = kept.pop() ?? Buffer.allocUnsafeSlow(bufferBytes);
+}
+
+function write(socket: Socket, from: Buffer, bytes: number, done: () => void): void {
   bytesOnTheirWay += bytes;
-  socket.write(handedOver.subarray(0, bytes), () => {
+  socket.write(from.subarray(0, bytes), () => {
     bytesOnTheirWay -= bytes;
-    if (kept.length < mostKept && handedOver.length === bufferBytes) kept.push(handedOver);
+    done();
   });
 }
 
