@@ -278,6 +278,13 @@ test("a connection that nobody uses is closed politely", async (t) => {
   assert.equal((await away)[0], 0);
 });
 
+test("a client that uses nothing and answers nothing is closed all the same", async (t) => {
+  const port = await serve(t, answerWith("well"), { idleTimeoutMilliseconds: 20, headersTimeoutMilliseconds: 40 });
+  const client = await rawClient(t, port);
+  client.send(hello, get(1).subarray(0, 10));
+  await once(client.socket, "close");
+});
+
 test("headers that are too large get an answer's chance: the stream is served and says so", async (t) => {
   const seen = Promise.withResolvers<boolean>();
   const port = await serve(t, async (stream) => seen.resolve(stream.head.tooLarge));

@@ -282,7 +282,7 @@ export class Connection {
     if (!(flags & flag.ack)) {
       this.spendPatience();
       this.outbox.add(acknowledgement(frame.ping, payload));
-    } else if (this.leaving === "asked") this.leaveForGood();
+    } else this.leaveForGood();
   }
 
   private onPriority(id: number, payload: Buffer): void {
@@ -353,9 +353,12 @@ export class Connection {
     this.leaving = "asked";
     this.outbox.add(numbersFrame(frame.goAway, 0, largestWindow, fault.none));
     this.outbox.add(numbersFrame(frame.ping, 0, 0, 0));
+    // Whoever does not answer is not waited for.
+    setTimeout(() => this.leaveForGood(), this.options.headersTimeoutMilliseconds).unref();
   }
 
   private leaveForGood(): void {
+    if (this.leaving !== "asked" || this.gone) return;
     this.leaving = "last";
     this.outbox.add(numbersFrame(frame.goAway, 0, this.last, fault.none));
     if (this.streams.size === 0) this.hangUp();
