@@ -2,22 +2,18 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError, badRequest } from "#base";
 import type { AdmissionPlugin, Attempt, Operation } from "./attempt.ts";
+import { attemptOf } from "./attempt.fixture.ts";
 import { admissionChain } from "./chain.ts";
 
-const attempt = (operation: Operation = "CREATE"): Attempt => ({
-  operation,
-  resource: { group: "apps", version: "v1", resource: "deployments" },
-  kind: { group: "apps", version: "v1", kind: "Deployment" },
-  subresource: "",
-  namespace: "default",
-  name: "a",
-  user: { name: "tester", groups: [] },
-  dryRun: false,
-  object: { log: [] },
-  oldObject: undefined,
-  options: {},
-  warn: () => undefined,
-});
+const attempt = (operation: Operation = "CREATE"): Attempt =>
+  attemptOf({
+    operation,
+    resource: { group: "apps", version: "v1", resource: "deployments" },
+    kind: { group: "apps", version: "v1", kind: "Deployment" },
+    namespace: "default",
+    name: "a",
+    object: { log: [] },
+  });
 const logOf = ({ object }: Attempt): string[] => (object as { log: string[] }).log;
 const noting = (name: string, handles: readonly Operation[] = ["CREATE"]): AdmissionPlugin => ({
   name,

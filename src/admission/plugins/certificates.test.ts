@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { requestedOrganizations } from "#authn";
 import type { Authorizer } from "#authz";
-import { ApiError } from "#base";
 import { dialects, groupName } from "#dialect";
 import type { Attempt } from "../attempt.ts";
+import { attemptOf, orCode } from "../attempt.fixture.ts";
 import { certificatePlugins } from "./certificates.ts";
 
 // Asks for O=system:masters, O=dev, CN=x; its key is gone.
@@ -35,28 +35,18 @@ const allowing = (verb: string, ...signers: string[]): Authorizer => ({
 });
 
 async function outcome(plugin: string, authorizer: Authorizer, more: Partial<Attempt>): Promise<string> {
-  const attempt: Attempt = {
+  const attempt = attemptOf({
     operation: "UPDATE",
     resource: { group, version: "v1", resource: "certificatesigningrequests" },
     kind: { group, version: "v1", kind: "CertificateSigningRequest" },
-    subresource: "",
     namespace: "",
     name: "r",
-    user: { name: "u", groups: [] },
-    dryRun: false,
-    object: undefined,
-    oldObject: undefined,
-    options: {},
-    warn: () => undefined,
     ...more,
-  };
-  try {
+  });
+  return await orCode(async () => {
     await certificatePlugins(dialect, authorizer).find(({ name }) => name === plugin)!.validate!(attempt);
     return "allowed";
-  } catch (error) {
-    assert.ok(error instanceof ApiError);
-    return String(error.code);
-  }
+  });
 }
 const asked = (signerName: string, status: object = {}): Record<string, unknown> => ({ spec: { signerName, request }, status });
 const change = (subresource: string, now: object, old: object = {}): Partial<Attempt> => ({ subresource, object: asked("a.b/c", now), oldObject: asked("a.b/c", old) });

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Namespace } from "#api";
 import type { Authorizer } from "#authz";
-import { ApiError } from "#base";
 import { dialects } from "#dialect";
 import type { AdmissionPlugin, Attempt } from "../attempt.ts";
+import { attemptOf, orCode } from "../attempt.fixture.ts";
 import { alwaysDeny, denyServiceExternalIPs, ownerReferencesPermission } from "./denials.ts";
 import { namespaceAutoProvision, namespaceExists } from "./namespace-existence.ts";
 import { podNodeSelector, podTolerationRestriction } from "./namespace-wishes.ts";
@@ -15,29 +15,14 @@ const { annotations, taints, labels } = dialect.names;
 
 /** The object's spec afterwards, or the code of the refusal. */
 async function outcome(plugin: AdmissionPlugin, given: Partial<Attempt>): Promise<Record<string, unknown> | string> {
-  const attempt: Attempt = {
-    operation: given.oldObject ? "UPDATE" : "CREATE",
-    resource: { group: "", version: "v1", resource: "pods" },
-    kind: { group: "", version: "v1", kind: "Pod" },
-    subresource: "",
-    namespace: "n",
-    name: "p",
-    user: { name: "u", groups: [] },
-    dryRun: false,
-    object: undefined,
-    oldObject: undefined,
-    options: {},
-    warn: () => undefined,
+  const attempt = attemptOf({
     ...given,
-  };
-  try {
+  });
+  return await orCode(async () => {
     await plugin.mutate?.(attempt);
     await plugin.validate?.(attempt);
     return (attempt.object?.["spec"] ?? {}) as Record<string, unknown>;
-  } catch (error) {
-    assert.ok(error instanceof ApiError);
-    return String(error.code);
-  }
+  });
 }
 const pod = (spec: object): Record<string, unknown> => ({ metadata: {}, spec: { containers: [{ name: "c", image: "a", resources: {} }], ...spec } });
 const noted = (text: Record<string, string>) => async () => ({ metadata: { annotations: text } }) as unknown as Namespace;

@@ -2,25 +2,20 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ApiError } from "#base";
 import type { Attempt, Operation } from "../attempt.ts";
+import { attemptOf } from "../attempt.fixture.ts";
 import { type NamespaceLookup, namespaceLifecycle } from "./namespace-lifecycle.ts";
 
 const states: Record<string, Awaited<ReturnType<NamespaceLookup>>> = { live: "active", going: "terminating" };
 const plugin = namespaceLifecycle(async (name) => states[name] ?? "absent", ["default", "system"]);
 
-const attempt = (operation: Operation, resource: string, namespace: string, name: string, group = ""): Attempt => ({
-  operation,
-  resource: { group, version: "v1", resource },
-  kind: { group, version: "v1", kind: "X" },
-  subresource: "",
-  namespace,
-  name,
-  user: { name: "tester", groups: [] },
-  dryRun: false,
-  object: undefined,
-  oldObject: undefined,
-  options: {},
-  warn: () => undefined,
-});
+const attempt = (operation: Operation, resource: string, namespace: string, name: string, group = ""): Attempt =>
+  attemptOf({
+    operation,
+    resource: { group, version: "v1", resource },
+    kind: { group, version: "v1", kind: "X" },
+    namespace,
+    name,
+  });
 
 const cases: [name: string, attempt: Attempt, refusal: [code: number, message: RegExp] | undefined][] = [
   ["creation in a live namespace", attempt("CREATE", "pods", "live", "a"), undefined],

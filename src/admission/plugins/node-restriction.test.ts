@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Node, Pod } from "#api";
-import { ApiError } from "#base";
 import { dialects } from "#dialect";
 import type { Attempt } from "../attempt.ts";
+import { attemptOf, orCode } from "../attempt.fixture.ts";
 import { nodeRestriction } from "./node-restriction.ts";
 
 const dialect = dialects.orch;
@@ -17,28 +17,17 @@ const plugin = nodeRestriction({
 /** `allowed`, or the code of the refusal. */
 async function outcome(resource: string, given: Partial<Attempt>, user = "system:node:node1"): Promise<string> {
   const [group = "", plural = ""] = resource.split("/");
-  const attempt: Attempt = {
-    operation: given.oldObject ? "UPDATE" : "CREATE",
+  const attempt = attemptOf({
     resource: { group, version: "v1", resource: plural },
     kind: { group, version: "v1", kind: "X" },
-    subresource: "",
-    namespace: "n",
     name: "",
     user: { name: user, groups: ["system:nodes"] },
-    dryRun: false,
-    object: undefined,
-    oldObject: undefined,
-    options: {},
-    warn: () => undefined,
     ...given,
-  };
-  try {
+  });
+  return await orCode(async () => {
     await plugin.mutate!(attempt);
     return "allowed";
-  } catch (error) {
-    assert.ok(error instanceof ApiError);
-    return String(error.code);
-  }
+  });
 }
 const owner = { apiVersion: "v1", kind: "Node", name: "node1", uid: "n1", controller: true };
 const mirror = (spec: object = {}, ownerReferences: object[] = [owner]): Record<string, unknown> => ({

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError } from "#base";
 import { dialects } from "#dialect";
 import type { AdmissionPlugin, Attempt } from "../attempt.ts";
+import { attemptOf, orCode } from "../attempt.fixture.ts";
 import { defaultTolerationSeconds } from "./default-toleration-seconds.ts";
 import { priorityPlugin } from "./priority.ts";
 import { mergeTolerations, runtimeClassPlugin } from "./runtime-class.ts";
@@ -14,29 +14,15 @@ const dialect = dialects.orch;
 /** Runs a plug-in over a new object: the object afterwards, or why it was refused. */
 async function admitted(plugin: AdmissionPlugin, spec: object, more: Partial<Attempt> & { metadata?: object } = {}): Promise<Record<string, unknown> | string> {
   const { metadata, ...changes } = more;
-  const attempt: Attempt = {
-    operation: "CREATE",
-    resource: { group: "", version: "v1", resource: "pods" },
-    kind: { group: "", version: "v1", kind: "Pod" },
-    subresource: "",
-    namespace: "n",
-    name: "p",
-    user: { name: "u", groups: [] },
-    dryRun: false,
+  const attempt = attemptOf({
     object: { metadata: { name: "p", ...metadata }, spec: structuredClone(spec) },
-    oldObject: undefined,
-    options: {},
-    warn: () => undefined,
     ...changes,
-  };
-  try {
+  });
+  return await orCode(async () => {
     await plugin.mutate?.(attempt);
     await plugin.validate?.(attempt);
     return attempt.object!["spec"] as Record<string, unknown>;
-  } catch (error) {
-    assert.ok(error instanceof ApiError);
-    return `${error.code}`;
-  }
+  });
 }
 
 const accounts = (account: object | undefined, pauses: number[] = []): AdmissionPlugin =>

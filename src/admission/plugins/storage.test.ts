@@ -3,7 +3,8 @@ import { test } from "node:test";
 import type { IngressClass, LimitRange, ObjectMeta, Pod, StorageClass } from "#api";
 import { ApiError } from "#base";
 import { dialects } from "#dialect";
-import type { AdmissionPlugin, Attempt, Operation } from "../attempt.ts";
+import type { AdmissionPlugin, Operation } from "../attempt.ts";
+import { attemptOf } from "../attempt.fixture.ts";
 import { defaultIngressClass, defaultStorageClass } from "./default-class.ts";
 import { limitRanger } from "./limit-ranger.ts";
 import { claimResize, storageProtection } from "./storage.ts";
@@ -19,20 +20,14 @@ type Given = { readonly resource: string; readonly kind: string; readonly object
 /** The object afterwards, or why it was refused. */
 async function admitted(plugin: AdmissionPlugin, { resource, kind, object, old }: Given): Promise<Made | string> {
   const operation: Operation = old ? "UPDATE" : "CREATE";
-  const attempt: Attempt = {
+  const attempt = attemptOf({
     operation,
     resource: { group: "", version: "v1", resource },
     kind: { group: "", version: "v1", kind },
-    subresource: "",
-    namespace: "n",
     name: "x",
-    user: { name: "u", groups: [] },
-    dryRun: false,
     object: structuredClone(object) as Record<string, unknown>,
     oldObject: old as Record<string, unknown> | undefined,
-    options: {},
-    warn: () => undefined,
-  };
+  });
   try {
     if (!plugin.handles.includes(operation)) return attempt.object as unknown as Made;
     await plugin.mutate?.(attempt);

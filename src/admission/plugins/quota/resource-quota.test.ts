@@ -4,26 +4,20 @@ import type { ResourceQuota } from "#api";
 import { ApiError } from "#base";
 import { dialects } from "#dialect";
 import type { Attempt } from "../../attempt.ts";
+import { attemptOf } from "../../attempt.fixture.ts";
 import { resourceQuota } from "./resource-quota.ts";
 
 const dialect = dialects.orch;
 type Status = { readonly hard: Record<string, string>; readonly used?: Record<string, string> };
 const quota = (status: Status, spec: object = {}, name = "q"): ResourceQuota => ({ metadata: { name, namespace: "n" }, spec, status }) as unknown as ResourceQuota;
-const request = (resource: string, object: object, more: Partial<Attempt> = {}): Attempt => ({
-  operation: "CREATE",
-  resource: { group: "", version: "v1", resource },
-  kind: { group: "", version: "v1", kind: resource },
-  subresource: "",
-  namespace: "n",
-  name: "x",
-  user: { name: "u", groups: [] },
-  dryRun: false,
-  object: { metadata: {}, ...object },
-  oldObject: undefined,
-  options: {},
-  warn: () => undefined,
-  ...more,
-});
+const request = (resource: string, object: object, more: Partial<Attempt> = {}): Attempt =>
+  attemptOf({
+    resource: { group: "", version: "v1", resource },
+    kind: { group: "", version: "v1", kind: resource },
+    name: "x",
+    object: { metadata: {}, ...object },
+    ...more,
+  });
 
 /** What the quotas say is used afterwards, by quota, or why the request was refused. */
 async function charged(quotas: ResourceQuota[], attempt: Attempt, refusals = 0): Promise<Record<string, Record<string, string>> | string> {
