@@ -102,8 +102,13 @@ export class Resource {
 
   /** The object as it is held, for code that has to change it. Always a fresh copy. */
   objectOf(held: Held): ApiObject {
+    return this.copiesOf(held)();
+  }
+
+  /** The same for code that needs several. */
+  copiesOf(held: Held): () => ApiObject {
     const text = held.json.toString();
-    return (longNumber.test(text) ? decodeJson(this.hub, text) : JSON.parse(text)) as ApiObject;
+    return longNumber.test(text) ? () => decodeJson(this.hub, text) : () => JSON.parse(text) as ApiObject;
   }
 
   /** Encodes once: the bytes to store and what the caches need to know about them. */

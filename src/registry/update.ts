@@ -47,11 +47,12 @@ export async function update(request: WriteRequest, name: string, change: Change
       if (made) return { held: made, created: true };
       continue;
     }
-    const old = resource.objectOf(held);
+    const copy = resource.copiesOf(held);
+    const old = copy();
     if (change.uid && change.uid !== old.metadata.uid) {
       throw conflict(resource.nameIn(endpoint), name, `Precondition failed: UID in precondition: ${change.uid}, UID in object meta: ${old.metadata.uid}`);
     }
-    const object = await change.transform(resource.objectOf(held));
+    const object = await change.transform(copy());
     const unconditional = wantsAnyVersion(object);
     if (unconditional && resource.strategy.conditionalUpdate) {
       // The reference names the resource where the kind belongs, and clients have seen nothing else.
