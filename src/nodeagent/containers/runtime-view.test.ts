@@ -47,6 +47,33 @@ test("what changed is told once, and looked at closely only then", async () => {
   assert.equal(view.get("a")?.containers[0]?.message, "bye");
 });
 
+test("that memory ran out is told even when the runtime says so a moment after the end", async () => {
+  const { clock, runtime, told, run } = setUp();
+  let reason = "Error";
+  const slow: typeof runtime = {
+    ...runtime,
+    containerStatus: async (...asked) => {
+      const report = await runtime.containerStatus(...asked);
+      return { ...report, status: { ...report.status, reason } };
+    },
+  };
+  const view = runtimeView({ runtime: slow, clock, log: silentLog, dialect: dialects.orch, onChange: (observed) => void told.push(observed), lastWords: async () => "" });
+  const { container } = await run("a");
+  await view.relist();
+  runtime.end(container, 137);
+  await view.relist();
+  await view.relist();
+  reason = "OOMKilled";
+  await clock.advance(1000);
+  await view.relist();
+  reason = "never asked for";
+  await view.relist();
+  assert.deepEqual(
+    told.slice(1).map(({ containers }) => containers[0]?.reason),
+    ["Error", "OOMKilled"],
+  );
+});
+
 test("a pod that is gone is told as empty, and forgotten", async () => {
   const { runtime, told, view, run } = setUp();
   const { sandbox } = await run("a");

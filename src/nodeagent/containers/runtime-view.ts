@@ -1,7 +1,7 @@
 // What the runtime holds, kept current: two lists a second, and a closer look only at what changed since. Our own actions look at once, and
 // only at what they changed, so that nobody waits for the next round.
 import type { Clock, Log } from "#base";
-import { type Container, type ContainerRuntime, type PodSandbox, containerState, millisecondsOf, sandboxState } from "#cri";
+import { type Container, type ContainerRuntime, type ContainerStatus, type PodSandbox, containerState, millisecondsOf, sandboxState } from "#cri";
 import type { Dialect } from "#dialect";
 import { readMarks, markNames } from "./marks.ts";
 import { type ObservedContainer, type ObservedPod, type ObservedSandbox, nothingObserved, observedContainer, observedSandbox } from "./observed.ts";
@@ -65,6 +65,8 @@ interface Held {
 interface Closely<T> {
   readonly state: number;
   readonly observed: T;
+  /** There may be more to say about it: the next list looks again. */
+  readonly early?: boolean;
 }
 
 interface Lists {
@@ -73,6 +75,8 @@ interface Lists {
 }
 
 const makingMilliseconds = 2000;
+const killed = 137;
+const secondThoughtsMilliseconds = 1000;
 
 export function runtimeView(options: RuntimeViewOptions): RuntimeView {
   const { runtime, clock, log, dialect, onChange, onRelist, onFollow, periodMilliseconds = 1000, lastWords = terminationMessage } = options;
@@ -92,10 +96,11 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
     if (!report) return undefined;
     const { status } = report;
     const said = status.state !== containerState.exited ? "" : await lastWords(status, readMarks(status.annotations, dialect));
-    const found = { state: status.state, observed: observedContainer(status, sandboxId, said, dialect) };
+    const found = { state: status.state, observed: observedContainer(status, sandboxId, said, dialect), early: mayBeOutOfMemory(status, clock.now()) };
     containers.set(id, found);
     return found;
   }
+  const isEarly = ({ id }: Container): boolean => containers.get(id)?.early === true;
   /** What has ended stays as it is. */
   const ended = (id: string): Closely<ObservedContainer> | undefined => {
     const known = containers.get(id);
@@ -110,7 +115,7 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
   }
   async function containerOf({ id, state, podSandboxId }: Container, signal?: AbortSignal): Promise<ObservedContainer | undefined> {
     const known = containers.get(id);
-    return (known?.state === state ? known : await closeContainer(id, podSandboxId, signal))?.observed;
+    return (known?.state === state && !known.early ? known : await closeContainer(id, podSandboxId, signal))?.observed;
   }
   async function sandboxOf({ id, state }: PodSandbox, signal?: AbortSignal): Promise<ObservedSandbox | undefined> {
     const known = sandboxes.get(id);
@@ -208,9 +213,11 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
     for (const container of ofContainers) if (!isBeingMade(container)) groupOf(container.labels)?.containers.push(container);
     for (const group of groups.values()) {
       const before = held.get(group.pod.uid);
-      if (before && (before.look > look || isSame(before.states, statesOf(group)))) continue;
+      if (before && before.look > look) continue;
+      const same = before !== undefined && isSame(before.states, statesOf(group));
+      if (same && !group.containers.some(isEarly)) continue;
       const found = await keep(group.pod, group, look);
-      if (!isLeft(group.pod, look)) onChange(found);
+      if (!isLeft(group.pod, look) && !(same && reasonsOf(found) === reasonsOf(before.observed))) onChange(found);
     }
     for (const [uid, { observed, look: lookedAt }] of held) {
       if (groups.has(uid) || lookedAt > look) continue;
@@ -271,6 +278,10 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
   };
 }
 
+/** The runtime hears that memory ran out apart from the end itself, and sometimes a moment later. */
+const mayBeOutOfMemory = ({ state, exitCode, reason, finishedAt }: ContainerStatus, now: number): boolean =>
+  state === containerState.exited && exitCode === killed && reason !== "OOMKilled" && now - (millisecondsOf(finishedAt) ?? 0) < secondThoughtsMilliseconds;
+
 /** What was there when listed may be gone when looked at. */
 async function gone<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
@@ -280,6 +291,8 @@ async function gone<T>(asked: Promise<T>): Promise<T | undefined> {
     throw error;
   }
 }
+
+const reasonsOf = ({ containers }: ObservedPod): string => containers.map(({ reason }) => reason).join();
 
 const newestFirst = <T extends { readonly createdAt: number }>(items: readonly (T | undefined)[]): T[] =>
   items.filter((item) => item !== undefined).toSorted((a, b) => b.createdAt - a.createdAt);
