@@ -8,7 +8,7 @@ import { mandatoryPriorityLevels, priorityLevelConfiguration } from "./priority-
 import { priorityClass } from "./priority-class.ts";
 import { resourceQuota } from "./resource-quota.ts";
 import { requestProblem } from "./rules/certificate-request.ts";
-import { ecRequest, ed25519Request, rsaRequest } from "./rules/certificate-requests.fixture.ts";
+import { ecRequest, ed25519Request, pssRequest, rsaRequest, sha1Request } from "./rules/certificate-requests.fixture.ts";
 import { runtimeClass } from "./runtime-class.ts";
 import { certificateSigningRequest } from "./signing-request.ts";
 import { cellsOf, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
@@ -223,6 +223,8 @@ const requests: [name: string, pem: string][] = [
   ["rsa", rsaRequest],
   ["elliptic curve", ecRequest],
   ["ed25519", ed25519Request],
+  ["old digest's", sha1Request],
+  ["rsa (probabilistic)", pssRequest],
 ];
 for (const [name, pem] of requests) {
   test(`a request signed with its own ${name} key is understood`, () => {

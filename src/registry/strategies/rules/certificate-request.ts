@@ -1,5 +1,5 @@
 // Certificate requests (PKCS #10) and certificates, as far as the server must understand them.
-import { X509Certificate, createPublicKey, verify } from "node:crypto";
+import { X509Certificate, constants, createPublicKey, verify } from "node:crypto";
 
 interface Block {
   readonly type: string;
@@ -40,6 +40,8 @@ function valuesIn(bytes: Buffer): Value[] {
 
 /** Object identifiers of signature algorithms, in hex, and the digests they use. */
 const digests: Readonly<Record<string, string | null>> = {
+  "2a864886f70d010105": "sha1",
+  "2a8648ce3d0401": "sha1",
   "2a864886f70d01010b": "sha256",
   "2a864886f70d01010c": "sha384",
   "2a864886f70d01010d": "sha512",
@@ -48,6 +50,15 @@ const digests: Readonly<Record<string, string | null>> = {
   "2a8648ce3d040304": "sha512",
   "2b6570": null,
 };
+
+/** The one algorithm that names its digest apart. */
+const rsaPss = "2a864886f70d01010a";
+const pssDigests: readonly [digest: string, oid: string][] = [
+  ["sha256", "608648016503040201"],
+  ["sha384", "608648016503040202"],
+  ["sha512", "608648016503040203"],
+];
+const pss = { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST };
 
 /** Says why a PEM text is no request signed with its own key, or nothing. */
 export function requestProblem(pem: string): string | undefined {
@@ -58,10 +69,11 @@ export function requestProblem(pem: string): string | undefined {
     const [info, algorithm, signature] = valuesIn(whole.content);
     if (whole.tag !== 0x30 || info?.tag !== 0x30 || algorithm?.tag !== 0x30 || signature?.tag !== 0x03) return "asn1: structure error";
     const key = valuesIn(info.content)[2];
-    const digest = digests[valuesIn(algorithm.content)[0]!.content.toString("hex")];
+    const oid = valuesIn(algorithm.content)[0]!.content.toString("hex");
+    const digest = oid === rsaPss ? pssDigests.find(([, name]) => algorithm.content.includes(name, "hex"))?.[0] : digests[oid];
     if (!key || digest === undefined) return "x509: cannot verify signature: algorithm unimplemented";
     const publicKey = createPublicKey({ key: info.content.subarray(key.start, key.end), format: "der", type: "spki" });
-    const signed = verify(digest, whole.content.subarray(info.start, info.end), publicKey, signature.content.subarray(1));
+    const signed = verify(digest, whole.content.subarray(info.start, info.end), { key: publicKey, ...(oid === rsaPss && pss) }, signature.content.subarray(1));
     return signed ? undefined : "x509: verification error";
   } catch (error) {
     return (error as Error).message;
