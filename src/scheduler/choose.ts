@@ -1,7 +1,7 @@
 // Which node a pod goes to: those that cannot take it are left out, of the others the one with the most room is taken.
-import type { Node, Pod } from "#api";
+import { type Node, type Pod, wantsNode } from "#api";
 import type { Dialect } from "#dialect";
-import { isTolerated, keptOffBy, matchesNode } from "./node-match.ts";
+import { isTolerated, keptOffBy } from "./taints.ts";
 import { type Amounts, added, amountsOf, collide, useOf } from "./requests.ts";
 
 export type Choice =
@@ -35,7 +35,7 @@ function problems(pod: Pod, node: Node, there: readonly Pod[], dialect: Dialect)
   if (unschedulable && !isTolerated(pod, closed)) return ["node(s) were unschedulable"];
   const taint = keptOffBy(pod, taints);
   if (taint) return [`node(s) had untolerated taint {${taint.key}: ${taint.value ?? ""}}`];
-  if (!matchesNode(pod, node)) return ["node(s) didn't match Pod's node affinity/selector"];
+  if (!wantsNode(pod.spec, { name: node.metadata.name ?? "", labels: node.metadata.labels ?? {} })) return ["node(s) didn't match Pod's node affinity/selector"];
   const ready = node.status.conditions?.find(({ type }) => type === "Ready");
   const excused = isTolerated(pod, { key: dialect.names.taints.notReady, effect: "NoSchedule" });
   if (ready?.status !== "True" && !excused) return ["node(s) were not ready"];

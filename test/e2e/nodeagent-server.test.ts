@@ -6,14 +6,12 @@ import { request } from "node:https";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Pod } from "#api";
 import { kinds } from "#client";
 import { dialects } from "#dialect";
-import { type Cluster, follow, freePort, needsCluster, startCluster } from "#kit";
+import { type Cluster, follow, freePort, needsCluster, startCluster, until } from "#kit";
 
 const namespace = "served";
-const patienceSeconds = 60;
 
 interface Heard {
   readonly status: number;
@@ -42,13 +40,6 @@ describe("the agent's server", needsCluster(), () => {
   });
   after(() => cluster?.stop());
 
-  async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
-    for (const deadline = Date.now() + patienceSeconds * 1000; Date.now() < deadline; await sleep(100)) {
-      const found = await look();
-      if (found) return found;
-    }
-    throw new Error(`not within ${patienceSeconds} s: ${what}`);
-  }
   async function create(name: string, script: string, spec: object = {}): Promise<Pod> {
     const container = { name: "main", image: cluster.containerd.images.busybox, command: ["/bin/sh", "-c", script] };
     const whole = { nodeName: cluster.nodeName, terminationGracePeriodSeconds: 1, automountServiceAccountToken: false, containers: [container], ...spec };

@@ -4,13 +4,11 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Pod } from "#api";
 import { kinds } from "#client";
-import { type Cluster, needsCluster, startCluster } from "#kit";
+import { type Cluster, needsCluster, startCluster, until } from "#kit";
 
 const namespace = "volumes";
-const patienceSeconds = 60;
 const needed = needsCluster();
 
 describe("volumes of pods", needed, () => {
@@ -28,13 +26,6 @@ describe("volumes of pods", needed, () => {
   });
   after(() => cluster?.stop());
 
-  async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
-    for (const deadline = Date.now() + patienceSeconds * 1000; Date.now() < deadline; await sleep(100)) {
-      const found = await look();
-      if (found) return found;
-    }
-    throw new Error(`not within ${patienceSeconds} s: ${what}`);
-  }
   const get = (name: string): Promise<Pod | undefined> =>
     cluster.client
       .of(kinds.pods)

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:fs";
-import { request as plainRequest } from "node:http";
+import { type ClientRequest, request as plainRequest } from "node:http";
 import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
 import { type RequestOptions, request } from "node:https";
 import { tmpdir } from "node:os";
@@ -69,6 +69,15 @@ function ask({ port }: { readonly port: number }, path: string, options: Request
     sent.on("error", reject);
     sent.end(body);
   });
+}
+
+/** A request that does not come to its end. */
+function halfSent({ port }: { readonly port: number }, token: string): ClientRequest {
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json", "content-length": 100 };
+  const sent = request({ host: "127.0.0.1", port, path: "/api/v1/namespaces/default/configmaps", method: "POST", agent: false, rejectUnauthorized: false, headers });
+  sent.on("error", () => undefined);
+  sent.write("{");
+  return sent;
 }
 
 async function shake(port: number, options: ConnectionOptions): Promise<TLSSocket> {
@@ -190,17 +199,7 @@ for (const [name, off] of [
 
 async function tooManyAreRefused(off: string): Promise<void> {
   await using served = await serve("--max-requests-inflight=1", "--max-mutating-requests-inflight=1", off);
-  const held = request({
-    host: "127.0.0.1",
-    port: served.port,
-    path: "/api/v1/namespaces/default/configmaps",
-    method: "POST",
-    agent: false,
-    rejectUnauthorized: false,
-    headers: { authorization: "Bearer user-token", "content-type": "application/json", "content-length": 100 },
-  });
-  held.on("error", () => undefined);
-  held.write("{");
+  const held = halfSent(served, "user-token");
   const attempt = (token: string) =>
     ask(served, "/api/v1/namespaces/default/configmaps?dryRun=All", { method: "POST", headers: { authorization: `Bearer ${token}` } }, '{"metadata":{"name":"a"}}');
   let refused = await attempt("user-token");
@@ -213,17 +212,7 @@ async function tooManyAreRefused(off: string): Promise<void> {
 
 test("a request that takes too long answers 504", async () => {
   await using served = await serve("--request-timeout=300ms");
-  const slow = request({
-    host: "127.0.0.1",
-    port: served.port,
-    path: "/api/v1/namespaces/default/configmaps",
-    method: "POST",
-    agent: false,
-    rejectUnauthorized: false,
-    headers: { authorization: "Bearer admin-token", "content-type": "application/json", "content-length": 100 },
-  });
-  slow.on("error", () => undefined);
-  slow.write("{");
+  const slow = halfSent(served, "admin-token");
   const [reply] = (await once(slow, "response")) as [{ statusCode: number }];
   assert.equal(reply.statusCode, 504);
   slow.destroy();

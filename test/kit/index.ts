@@ -2,6 +2,7 @@ export { type Identity, type TestAuthority, testAuthority } from "./certificates
 export { type Answer, type ApiserverOptions, type DialectName, type RunningApiserver, startApiserver } from "./apiserver.ts";
 export { freePort } from "./free-port.ts";
 export { golden } from "./golden.ts";
+export { until } from "./until.ts";
 export { type Following, follow, kubectl, type KubectlOptions, type KubectlResult } from "./kubectl.ts";
 export { needs, programPath } from "./needs.ts";
 export { type EtcdCluster, type EtcdClusterOptions, type EtcdMember, startEtcd } from "./etcd.ts";

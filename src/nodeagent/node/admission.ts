@@ -1,9 +1,8 @@
 // Whether a pod may run here. The first thing that speaks against it is the reason that users see.
-import type { Pod, Taint, Toleration } from "#api";
+import { type Pod, type Taint, type Toleration, wantsNode } from "#api";
 import type { Dialect } from "#dialect";
 import { containersOf, everyContainerOf, isHostNetwork, isStatic } from "../pod.ts";
 import type { Admitted, PodAdmission } from "../seams.ts";
-import { wantsNode } from "./affinity.ts";
 import { shortages } from "./fit.ts";
 
 export interface AdmissionOptions {
@@ -45,7 +44,7 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
         const { resource, requested, used, capacity } = lacking;
         return no(`OutOf${resource}`, `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`);
       }
-      if (!wantsNode(pod, { name: nodeName, labels })) return no("NodeAffinity");
+      if (!wantsNode(pod.spec, { name: nodeName, labels })) return no("NodeAffinity");
       if (pod.spec.nodeName && pod.spec.nodeName !== nodeName) return no("NodeName");
       if (portsCollide(pod, others)) return no("NodePorts");
       if (!isStatic(pod, dialect) && options.taints().some((taint) => taint.effect === "NoExecute" && !(pod.spec.tolerations ?? []).some((one) => tolerates(one, taint)))) {

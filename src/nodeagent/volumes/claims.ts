@@ -1,8 +1,7 @@
 // From a claim to the volume that it is bound to, with the checks that keep a pod from another's data.
-import { PersistentVolume, PersistentVolumeClaim, type Pod } from "#api";
+import { PersistentVolume, PersistentVolumeClaim, type Pod, wantsNode } from "#api";
 import { ApiError } from "#base";
 import type { ApiClient, ResourceKind } from "#client";
-import { wantsNode } from "../node/affinity.ts";
 import { namespaceOf, uidOf } from "../pod.ts";
 import type { NodeFacts } from "../seams.ts";
 
@@ -43,7 +42,7 @@ export async function boundVolume(
   if (volume.spec?.claimRef?.uid !== claim.metadata.uid) throw new Error(`error processing PVC ${namespace}/${claimName}: PV ${name} is bound to another claim`);
   const required = volume.spec?.nodeAffinity?.required;
   if (required) {
-    const asking = { spec: { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } } } as unknown as Pod;
+    const asking = { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } };
     if (!wantsNode(asking, { name: node.name, labels: node.labels() })) throw new Error(`PersistentVolume ${name} is not for this node: its node affinity does not match`);
   }
   if (volume.spec?.volumeMode === "Block") throw new Error(`PersistentVolume ${name} is a block device, which this agent cannot give to containers yet`);

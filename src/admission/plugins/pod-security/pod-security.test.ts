@@ -4,6 +4,7 @@ import type { Namespace, ObjectMeta, Pod, PodSpec } from "#api";
 import { ApiError } from "#base";
 import { dialects } from "#dialect";
 import type { Attempt } from "../../attempt.ts";
+import { attemptOf } from "../../attempt.fixture.ts";
 import { podSecurity } from "./pod-security.ts";
 import { type Level, policyOf, standardText } from "./policy.ts";
 import { detailsText, findings } from "./standards.ts";
@@ -77,21 +78,8 @@ async function judge(labels: Record<string, string>, attempt: Partial<Attempt>, 
     podsIn: async () => pods as Pod[],
   });
   try {
-    const errors = await plugin.validate!({
-      operation: "CREATE",
-      resource: { group: "", version: "v1", resource: "pods" },
-      kind: { group: "", version: "v1", kind: "Pod" },
-      subresource: "",
-      namespace: "n",
-      name: "n",
-      user: { name: "u", groups: [] },
-      dryRun: false,
-      object: undefined,
-      oldObject: undefined,
-      options: {},
-      warn: (text) => warnings.push(text.replace(/ \(.*$/, "")),
-      ...attempt,
-    });
+    const warn = (text: string): void => void warnings.push(text.replace(/ \(.*$/, ""));
+    const errors = await plugin.validate!(attemptOf({ name: "n", operation: "CREATE", warn, ...attempt }));
     return [errors.map(({ type, field }) => `${type} ${field}`).join() || "allowed", warnings];
   } catch (error) {
     assert.ok(error instanceof ApiError);

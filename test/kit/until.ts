@@ -1,0 +1,12 @@
+// Asks a running program again and again until what is waited for is there.
+import { setTimeout as sleep } from "node:timers/promises";
+
+const patienceSeconds = 60;
+
+export async function until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {
+  for (const deadline = Date.now() + patienceSeconds * 1000; Date.now() < deadline; await sleep(100)) {
+    const found = await look();
+    if (found) return found;
+  }
+  throw new Error(`not within ${patienceSeconds} s: ${what}`);
+}
