@@ -1,4 +1,5 @@
 // For tests of the listener: a secure port on the loopback interface, and clients of both protocols.
+import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2 } from "node:http2";
@@ -47,7 +48,7 @@ export const identities = (): NonNullable<typeof authority> =>
 export async function secured(t: TestContext, handle: Handle, more: Partial<ListenerOptions> = {}): Promise<Secured> {
   const { authority: by, server } = await identities();
   const tls = { ...server, ca: by.ca, requestCert: true, rejectUnauthorized: false };
-  const listener = await listen({ host: "127.0.0.1", port: 0, tls, handle, now: () => Date.now(), ...more });
+  const listener = await listen({ host: "127.0.0.1", port: 0, tls, handle, now: () => Date.now(), onProblem: (error) => assert.ifError(error), ...more });
   t.after(() => listener.close());
   const { port } = listener.address;
   const to = { host: "127.0.0.1", port, ca: by.ca };

@@ -22,7 +22,7 @@ export interface ListenerOptions {
   readonly now: () => number;
   readonly maxStreamsPerConnection?: number;
   /** Told of mistakes of our own that cost a connection. */
-  readonly onProblem?: (error: Error) => void;
+  readonly onProblem: (error: Error) => void;
   readonly reusePort?: boolean;
   /** How long a connection may take to send a request's headers. */
   readonly headersTimeoutMilliseconds?: number;
@@ -67,7 +67,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       idleTimeoutMilliseconds: idleMilliseconds,
       serve: (stream) => serveStream(stream, peer, options),
       onClose: () => connections.delete(connection),
-      ...(options.onProblem && { onProblem: options.onProblem }),
+      onProblem: options.onProblem,
     });
     connections.add(connection);
   });

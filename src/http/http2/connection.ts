@@ -32,7 +32,7 @@ export interface ConnectionOptions {
   readonly serve: (stream: Stream) => Promise<void>;
   readonly onClose: () => void;
   /** Told of mistakes of our own: the connection is lost, the program lives on. */
-  readonly onProblem?: (error: Error) => void;
+  readonly onProblem: (error: Error) => void;
 }
 
 const connectionWindow = 16 * 1024 * 1024;
@@ -100,7 +100,7 @@ export class Connection {
       if (error instanceof ConnectionFault) this.fail(error.code, error.message);
       else if (error instanceof CompressionFault) this.fail(fault.compression, error.message);
       else {
-        this.options.onProblem?.(error as Error);
+        this.options.onProblem(error as Error);
         this.fail(fault.internal, "this should not have happened");
       }
     }

@@ -1,4 +1,5 @@
 // For tests: a connection without TLS, and a client that sends frames by hand and shows what comes back.
+import assert from "node:assert/strict";
 import { once } from "node:events";
 import { type AddressInfo, type Socket, connect, createServer } from "node:net";
 import type { TestContext } from "node:test";
@@ -50,7 +51,13 @@ export async function serve(t: TestContext, serveStream: ConnectionOptions["serv
   const connections = new Set<Connection>();
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
-    const options = { maxStreams: 10, maxHeaderBytes: 4096, headersTimeoutMilliseconds: 10_000, idleTimeoutMilliseconds: 60_000 };
+    const options = {
+      maxStreams: 10,
+      maxHeaderBytes: 4096,
+      headersTimeoutMilliseconds: 10_000,
+      idleTimeoutMilliseconds: 60_000,
+      onProblem: (error: Error) => assert.ifError(error),
+    };
     const connection = new Connection(socket, { ...options, serve: serveStream, onClose: () => connections.delete(connection), ...more });
     connections.add(connection);
   }).listen(0, "127.0.0.1");

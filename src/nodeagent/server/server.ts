@@ -223,6 +223,7 @@ export async function startServers(
           tls: { ...tls, cert: pair.certificate, key: pair.key, requestCert: true, rejectUnauthorized: false },
           handle: measured("readwrite", handler(agentRoutes(parts, "secure"), access, log)),
           now,
+          onProblem: (error) => log.error("a connection was lost by a mistake of this program", { error: error.stack ?? error.message }),
         }),
       );
       open.push(listener);
