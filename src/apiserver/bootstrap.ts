@@ -41,6 +41,16 @@ export async function bootstrapNamespaces(core: Core): Promise<void> {
   }
 }
 
+/** Says since when the use of old tokens is noted: a token without such a note may have been used before that day. */
+export async function bootstrapTokenTracking(core: Core): Promise<void> {
+  const { names, data } = core.options.dialect;
+  const resource = core.resources.get("/configmaps")!;
+  const [name, namespace] = [names.objects.legacyTokenTracking, data.systemNamespace];
+  if (await resource.source.get(resource.keyOf(namespace, name), { at: "any" })) return;
+  const since = new Date(core.clock.now()).toISOString().slice(0, 10);
+  await ensure(core, resource.endpoints[0]!, { metadata: { name, namespace, creationTimestamp: null }, data: { since } });
+}
+
 /** One store speaks one dialect: the first server writes its name, later ones must agree. */
 export async function claimDialect(store: Core["options"]["store"], prefix: string, dialect: Dialect): Promise<void> {
   const key = `${prefix}/dialect`;

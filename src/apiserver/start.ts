@@ -7,7 +7,7 @@ import { builtInStrategies, serviceWith } from "#registry";
 import type { Store } from "#store";
 import { accessFor } from "./access.ts";
 import type { ApiCall } from "./api-call.ts";
-import { bootstrapNamespaces, claimDialect } from "./bootstrap.ts";
+import { bootstrapNamespaces, bootstrapTokenTracking, claimDialect } from "./bootstrap.ts";
 import { bootstrapFlowControl, keepFlowControl } from "./bootstrap-flow-control.ts";
 import { bootstrapPriorities } from "./bootstrap-priorities.ts";
 import { plainHandler } from "./debug/socket.ts";
@@ -31,6 +31,7 @@ import { servicePool } from "./services/service-pool.ts";
 import { type ApiserverSettings, settleFlags } from "./settings-of.ts";
 import { specialGroups } from "./specials.ts";
 import { openStoreFor } from "./storage/open-store.ts";
+import { keepToldTrust } from "./told-trust.ts";
 
 export interface StartOptions {
   readonly dialect: Dialect;
@@ -91,6 +92,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   options.onPhase?.("loading objects");
   await core.start();
   await bootstrapNamespaces(core);
+  await bootstrapTokenTracking(core);
   await bootstrapPriorities(core);
   await bootstrapFlowControl(core);
   pool.attach(core.resources.get("/services")!, closing.signal);
@@ -138,6 +140,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const running = Promise.all([
     background({ core, settings, clock, log, metrics: serving.metrics, signal: closing.signal }),
     keepFlowControl(core, clock, closing.signal),
+    keepToldTrust(core, settings, clock, closing.signal),
     ...(settings.endpointReconcilerType === "none"
       ? []
       : [ownEndpoints({ core, clock, address: publicAddress(settings), port: settings.securePort, shared }).keep(closing.signal)]),

@@ -41,7 +41,7 @@ test("a namespace goes with everything in it", { timeout: 20_000 }, () =>
     await client.of(kinds.leases).create({ metadata: { name: "l", ...inX }, spec: {} });
     await client.of(kinds.namespaces).delete("x");
     await until(() => gone(client.of(kinds.namespaces).get("x")));
-    for (const kind of [kinds.configMaps, kinds.deployments, kinds.leases] as readonly ResourceKind[]) assert.deepEqual((await client.of(kind).list()).items, []);
+    for (const kind of [kinds.configMaps, kinds.deployments, kinds.leases] as readonly ResourceKind[]) assert.deepEqual((await client.of(kind).list({ namespace: "x" })).items, []);
     assert.equal((await client.of(kinds.namespaces).list()).items.length, 4);
   }),
 );

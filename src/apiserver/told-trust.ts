@@ -1,0 +1,98 @@
+// How this server recognizes clients, told to the servers beside it: a config map with the authorities of client certificates and the headers of
+// trusted proxies. Servers that share a store add to one another's words; what has expired is left out.
+import type { X509Certificate } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
+import type { ConfigMap } from "#api";
+import { certificatesOf } from "#authn";
+import type { Clock } from "#base";
+import { type ApiObject, update } from "#registry";
+import { ensure, ownRequest } from "./bootstrap.ts";
+import type { Core } from "./server.ts";
+import type { ApiserverSettings } from "./settings-of.ts";
+
+type TrustSettings = Pick<
+  ApiserverSettings,
+  "clientCaFile" | "requestheaderClientCaFile" | "requestheaderAllowedNames" | "requestheaderUsernameHeaders" | "requestheaderGroupHeaders" | "requestheaderExtraHeadersPrefix"
+>;
+
+type Data = Readonly<Record<string, string>>;
+
+/** What one server has to say. */
+export interface Trust {
+  readonly clientAuthorities: string;
+  readonly proxyAuthorities: string;
+  /** By the key they are told under. */
+  readonly proxyWords: Readonly<Record<(typeof wordKeys)[number], readonly string[]>>;
+}
+
+const wordKeys = ["requestheader-username-headers", "requestheader-group-headers", "requestheader-extra-headers-prefix", "requestheader-allowed-names"] as const;
+const clientKey = "client-ca-file";
+const proxyKey = "requestheader-client-ca-file";
+const everyMilliseconds = 10_000;
+const graceMilliseconds = 5 * 60_000;
+
+/** Looks after the config map until the signal. */
+export async function keepToldTrust(core: Core, settings: TrustSettings, clock: Clock, signal: AbortSignal): Promise<void> {
+  if (!settings.clientCaFile && !settings.requestheaderClientCaFile) return;
+  while (!signal.aborted) {
+    try {
+      await tell(core, await trustOf(settings), clock.now());
+    } catch (error) {
+      if (!signal.aborted) core.options.onError("how clients are recognized could not be written down for other servers; it is tried again", { error: (error as Error).message });
+    }
+    await clock.sleep(everyMilliseconds, signal).catch(() => undefined);
+  }
+}
+
+/** The data with a server's own words added. */
+export function combinedTrust(told: Data, trust: Trust, now: number): Data {
+  const clients = authorities([told[clientKey] ?? "", trust.clientAuthorities], now);
+  const proxies = authorities([told[proxyKey] ?? "", trust.proxyAuthorities], now);
+  return {
+    ...(clients && { [clientKey]: clients }),
+    ...(proxies && { ...Object.fromEntries(wordKeys.map((key) => [key, JSON.stringify([...new Set([...wordsIn(told[key]), ...trust.proxyWords[key]])])])), [proxyKey]: proxies }),
+  };
+}
+
+async function trustOf(settings: TrustSettings): Promise<Trust> {
+  const text = (file: string): Promise<string> => (file ? readFile(file, "utf8") : Promise.resolve(""));
+  return {
+    clientAuthorities: await text(settings.clientCaFile),
+    proxyAuthorities: await text(settings.requestheaderClientCaFile),
+    proxyWords: {
+      "requestheader-username-headers": settings.requestheaderUsernameHeaders,
+      "requestheader-group-headers": settings.requestheaderGroupHeaders,
+      "requestheader-extra-headers-prefix": settings.requestheaderExtraHeadersPrefix,
+      "requestheader-allowed-names": settings.requestheaderAllowedNames,
+    },
+  };
+}
+
+async function tell(core: Core, trust: Trust, now: number): Promise<void> {
+  const { names, data } = core.options.dialect;
+  const [name, namespace] = [names.objects.extensionAuthentication, data.systemNamespace];
+  const resource = core.resources.get("/configmaps")!;
+  const endpoint = resource.endpoints[0]!;
+  const held = await resource.source.get(resource.keyOf(namespace, name), { at: "latest" });
+  if (!held) return await ensure(core, endpoint, { metadata: { name, namespace, creationTimestamp: null }, data: combinedTrust({}, trust, now) });
+  const dataOf = (object: ApiObject | undefined): Data => (object as unknown as ConfigMap).data ?? {};
+  const present = dataOf(resource.objectOf(held));
+  if (isDeepStrictEqual({ ...present }, combinedTrust(present, trust, now))) return;
+  await update(ownRequest(core, endpoint, namespace), name, { transform: (old) => ({ ...old!, data: combinedTrust(dataOf(old), trust, now) }) as ApiObject });
+}
+
+/** The certificates of all texts, each once, without those that are over. */
+function authorities(texts: readonly string[], now: number): string {
+  const found = new Map<string, X509Certificate>();
+  for (const text of texts.filter(Boolean)) for (const certificate of certificatesOf(text, "authorities")) found.set(certificate.fingerprint256, certificate);
+  return [...found.values()]
+    .filter(({ validTo }) => Date.parse(validTo) > now - graceMilliseconds)
+    .map((certificate) => `${certificate.toString().trimEnd()}\n`)
+    .join("");
+}
+
+function wordsIn(text = ""): string[] {
+  if (text === "") return [];
+  return (JSON.parse(text) as unknown[]).map(String);
+}
