@@ -19,6 +19,8 @@ export interface ConfigFile {
   readonly root?: ConfigNode;
   /** Whole sentences that begin with the file and the line. */
   readonly problems: readonly string[];
+  /** The same, of fields given twice: the last one counts. */
+  readonly slips: readonly string[];
 }
 
 /** A configuration file is small; more than this is a mistake. */
@@ -39,30 +41,30 @@ export async function readConfigFile(path: string): Promise<ConfigFile> {
           : code === "EISDIR"
             ? "it is a directory"
             : String((error as Error).message);
-    return { path, problems: [`${path}: cannot read the configuration file: ${why}`] };
+    return { path, problems: [`${path}: cannot read the configuration file: ${why}`], slips: [] };
   }
 }
 
 export async function parseConfigFile(path: string, text: string): Promise<ConfigFile> {
-  if (text.length > sizeLimit) return { path, problems: [`${path}: has ${text.length} bytes; a configuration file has at most ${sizeLimit}`] };
+  if (text.length > sizeLimit) return { path, problems: [`${path}: has ${text.length} bytes; a configuration file has at most ${sizeLimit}`], slips: [] };
   const yaml = await import("js-yaml");
   let events: Event[];
   try {
     events = yaml.parseEvents(text, {});
   } catch (error) {
     const { reason, mark } = error as { reason?: string; mark?: { line: number } };
-    return { path, problems: [`${path}:${(mark?.line ?? 0) + 1}: is neither YAML nor JSON: ${reason ?? String(error)}`] };
+    return { path, problems: [`${path}:${(mark?.line ?? 0) + 1}: is neither YAML nor JSON: ${reason ?? String(error)}`], slips: [] };
   }
   const documents = events.filter(({ type }) => type === yaml.EVENT_DOCUMENT).length;
-  if (documents > 1) return { path, problems: [`${path}: holds ${documents} documents; a configuration file is one`] };
+  if (documents > 1) return { path, problems: [`${path}: holds ${documents} documents; a configuration file is one`], slips: [] };
   return treeOf(path, text, events, yaml.getScalarValue);
 }
 
-/** Builds the tree; duplicate keys are problems, the last one counts. */
+/** Builds the tree. */
 function treeOf(path: string, text: string, events: readonly Event[], scalarText: (input: string, scalar: ScalarEvent) => string): ConfigFile {
   const starts = lineStarts(text);
   const lineAt = (offset: number): number => lineOf(starts, offset);
-  const problems: string[] = [];
+  const slips: string[] = [];
   const anchors = new Map<string, ConfigNode>();
   const sizes = new WeakMap<ConfigNode, number>();
   let at = 0;
@@ -92,7 +94,7 @@ function treeOf(path: string, text: string, events: readonly Event[], scalarText
           const value = node(full) ?? { is: "scalar", value: null, line: lastLine };
           const before = entries.get(name);
           const keyLine = key?.line ?? lastLine;
-          if (before) problems.push(`${path}:${keyLine}: ${full}: is given twice; the first is on line ${before.line}`);
+          if (before) slips.push(`${path}:${keyLine}: ${full}: is given twice; the first is on line ${before.line}`);
           entries.set(name, { key: name, line: keyLine, value });
         }
         at++;
@@ -124,10 +126,10 @@ function treeOf(path: string, text: string, events: readonly Event[], scalarText
 
   while (events[at]?.type === 1) at++;
   const root = events[at] && events[at]!.type !== 6 ? node("") : undefined;
-  if (!root || (root.is === "scalar" && root.value === null)) return { path, problems: [...problems, `${path}: the configuration file is empty`] };
-  if ((sizes.get(root) ?? 1) > valueLimit) return { path, problems: [`${path}: has more than ${valueLimit} values once its aliases are expanded`] };
-  if (root.is !== "map") return { path, problems: [...problems, `${path}:${root.line}: a configuration file is a mapping of fields to values`] };
-  return { path, root, problems };
+  if (!root || (root.is === "scalar" && root.value === null)) return { path, problems: [`${path}: the configuration file is empty`], slips };
+  if ((sizes.get(root) ?? 1) > valueLimit) return { path, problems: [`${path}: has more than ${valueLimit} values once its aliases are expanded`], slips };
+  if (root.is !== "map") return { path, problems: [`${path}:${root.line}: a configuration file is a mapping of fields to values`], slips };
+  return { path, root, problems: [], slips };
 }
 
 /** A plain scalar as this family of tools reads it: YAML 1.1 booleans, Go's numbers. */
@@ -157,14 +159,31 @@ export function plainOf(node: ConfigNode): unknown {
 /** The part of a node that a refusal points to, such as `[0].effect`; the nearest there is. */
 export function nodeWithin(node: ConfigNode, at: string): ConfigNode {
   let here = node;
-  for (const [, index, key] of at.matchAll(/\[([^\]]*)\]|\.([^.[]+)/g)) {
-    const name = index ?? key!;
-    const next = here.is === "list" ? here.items[Number(name)] : here.is === "map" ? here.entries.find((entry) => entry.key === name)?.value : undefined;
+  for (const step of stepsOf(at)) {
+    const next = here.is === "list" ? here.items[Number(step)] : here.is === "map" ? here.entries.find(({ key }) => key === step)?.value : undefined;
     if (!next) break;
     here = next;
   }
   return here;
 }
+
+/** A node without the field that a refusal points to; nothing where there is no such field to be found. */
+export function nodeWithout(node: ConfigNode, at: string): ConfigNode | undefined {
+  const drop = (here: ConfigNode | undefined, [step, ...deeper]: readonly string[]): ConfigNode | undefined => {
+    if (here?.is === "list") {
+      const item = drop(here.items[Number(step)], deeper);
+      return item && { ...here, items: here.items.with(Number(step), item) };
+    }
+    const found = here?.is === "map" ? here.entries.findIndex(({ key }) => key === step) : -1;
+    if (here?.is !== "map" || found < 0) return undefined;
+    if (deeper.length === 0) return { ...here, entries: here.entries.toSpliced(found, 1) };
+    const value = drop(here.entries[found]!.value, deeper);
+    return value && { ...here, entries: here.entries.with(found, { ...here.entries[found]!, value }) };
+  };
+  return drop(node, stepsOf(at));
+}
+
+const stepsOf = (at: string): string[] => [...at.matchAll(/\[([^\]]*)\]|\.([^.[]+)/g)].map(([, index, key]) => index ?? key!);
 
 function lineStarts(text: string): number[] {
   const starts = [0];

@@ -1,7 +1,7 @@
 // Lists and maps: comma lists, repeatable flags, pairs of key and value.
 
 import { type OptionType, kindOf, listed, text } from "./option-type.ts";
-import { Refusal, within } from "./refusal.ts";
+import { Refusal, UnknownField, within } from "./refusal.ts";
 
 /** Splits at commas; double quotes keep a comma, two of them stand for one. */
 export function splitCommas(given: string): string[] {
@@ -150,7 +150,7 @@ export function struct<T extends object>(fields: { readonly [K in keyof T]-?: { 
     read: (value) => {
       if (typeof value !== "object" || value === null || Array.isArray(value)) throw new Refusal(`must be a mapping, not ${kindOf(value)}`);
       for (const key of Object.keys(value)) {
-        if (!names.includes(key as keyof T & string)) throw new Refusal(`unknown field; known are ${listed(names)}`, `.${key}`);
+        if (!names.includes(key as keyof T & string)) throw new UnknownField(`unknown field; known are ${listed(names)}`, `.${key}`);
       }
       const given = value as Record<string, unknown>;
       const read: Record<string, unknown> = {};

@@ -109,6 +109,8 @@ export interface OptionSet<O extends AnyOption = AnyOption> {
   readonly gates?: readonly Gate[];
   /** What the configuration file calls itself, in each accepted spelling; the first is written. */
   readonly file?: readonly { readonly apiVersion: string; readonly kind: string }[];
+  /** Whether a start goes on, with a warning, when the file has fields that nobody knows or that are there twice; a check refuses them all the same. */
+  readonly forgivesSlips?: boolean;
   /** Gates that switch something, besides those that options need. Setting any other is told to be of no effect. */
   readonly actingGates?: readonly string[];
   /** Flags of old command lines that are gone, and what to use instead. */

@@ -1,10 +1,10 @@
-// From the tree of a configuration file to values of options: strict, with file, line and path in every complaint.
+// From the tree of a configuration file to values of options, with file, line and path in every complaint.
 
-import { type ConfigFile, type ConfigNode, nodeWithin, plainOf } from "./config-file.ts";
+import { type ConfigFile, type ConfigNode, nodeWithin, nodeWithout, plainOf } from "./config-file.ts";
 import { hint } from "./nearest.ts";
 import type { AnyOption, OptionSet } from "./option.ts";
 import { listed } from "./option-type.ts";
-import { Refusal } from "./refusal.ts";
+import { Refusal, UnknownField } from "./refusal.ts";
 
 export interface FileValue {
   readonly option: AnyOption;
@@ -17,15 +17,18 @@ export interface FileValue {
 export interface FileReading {
   readonly values: readonly FileValue[];
   readonly problems: readonly string[];
+  /** What was passed over: fields that nobody knows, and all but the last of those given several times. */
+  readonly slips: readonly string[];
   /** Options whose value in the file is not usable. */
   readonly failed: readonly AnyOption[];
 }
 
 export function readValues(set: OptionSet, file: ConfigFile): FileReading {
   const problems = [...file.problems];
+  const slips = [...file.slips];
   const values: FileValue[] = [];
   const failed: AnyOption[] = [];
-  if (!file.root || file.root.is !== "map") return { values, problems, failed };
+  if (!file.root || file.root.is !== "map") return { values, problems, slips, failed };
   problems.push(...kindProblems(set, file.path, file.root));
 
   const { leaves, parents } = pathsOf(set);
@@ -41,7 +44,7 @@ export function readValues(set: OptionSet, file: ConfigFile): FileReading {
       const option = leaves.get(path);
       if (option) read(option, path, line, value);
       else if (parents.has(path)) walk(value, path);
-      else problems.push(`${file.path}:${line}: ${path}: unknown field${hint(path, [...leaves.keys(), ...parents])}`);
+      else slips.push(`${file.path}:${line}: ${path}: unknown field${hint(path, [...leaves.keys(), ...parents])}`);
     }
   };
   const read = (option: AnyOption, path: string, line: number, node: ConfigNode): void => {
@@ -50,13 +53,19 @@ export function readValues(set: OptionSet, file: ConfigFile): FileReading {
       values.push({ option, value: option.type.read(plainOf(node)), file: file.path, line, path });
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      failed.push(option);
       const part = nodeWithin(node, error.at);
-      problems.push(`${file.path}:${error.at ? part.line : line}: ${path}${error.at}: ${shown(part, error)}${error.message}`);
+      const told = `${file.path}:${error.at ? part.line : line}: ${path}${error.at}: ${shown(part, error)}${error.message}`;
+      const rest = error instanceof UnknownField ? nodeWithout(node, error.at) : undefined;
+      if (rest) {
+        slips.push(told);
+        return read(option, path, line, rest);
+      }
+      failed.push(option);
+      problems.push(told);
     }
   };
   walk(file.root, "");
-  return { values, problems, failed };
+  return { values, problems, slips, failed };
 }
 
 /** The bad value, unless the message tells it itself. */

@@ -4,7 +4,7 @@ import { dialects } from "#dialect";
 import { dialectOption, helpOption, versionOption, file } from "./common.ts";
 import { parseConfigFile } from "./config-file.ts";
 import { featureGates, resolveGates } from "./gates.ts";
-import { mapOf, strings } from "./list-type.ts";
+import { listOf, mapOf, strings, struct } from "./list-type.ts";
 import { type Gate, type OptionSet, type OptionsOf, type SettingsOf, fileOption, option, section } from "./option.ts";
 import { atLeast, bool, duration, int32, oneOf, text } from "./option-type.ts";
 import { type Sources, settle } from "./settle.ts";
@@ -162,6 +162,35 @@ for (const [name, argv, content, expected] of wrong) {
     assert.equal(errors.length, expected.length, errors.join("\n"));
     expected.forEach((line, i) => (typeof line === "string" ? assert.equal(errors[i], line) : assert.match(errors[i]!, line)));
   });
+}
+
+test("a set that forgives slips starts without them and says so; a check refuses them", async () => {
+  const content = `${head}maxPods: 1\nmaxPods: 2\nnope: 1\nparts:\n- {a: 1, b: {deep: 1}}\n- {stray: 2, a: 3}\n`;
+  const options = [
+    fileOption({ config: "maxPods", type: int32, default: 110, doc: "Pods." }),
+    fileOption({
+      config: "parts",
+      type: listOf(struct<Part>({ a: { type: int32 }, b: { type: struct<NonNullable<Part["b"]>>({ c: { type: int32 } }) } })),
+      default: [],
+      doc: "Parts.",
+    }),
+  ] as const;
+  const set = { ...setOf(), sections: [section("All", options)], checks: [], forgivesSlips: true };
+  const files = [await parseConfigFile("c.yaml", content)];
+  const slips = [
+    "c.yaml:4: maxPods: is given twice; the first is on line 3",
+    "c.yaml:5: nope: unknown field",
+    "c.yaml:7: parts[0].b.deep: unknown field; known are c",
+    "c.yaml:8: parts[1].stray: unknown field; known are a or b",
+  ];
+  const started = settle(set, [], { files });
+  assert.deepEqual([started.errors, started.warnings], [[], slips.map((slip) => `${slip}; it is passed over`)]);
+  assert.deepEqual([started.values.maxPods, started.values.parts], [2, [{ a: 1, b: {} }, { a: 3 }]]);
+  assert.deepEqual(settle(set, [], { files, purpose: "check" }).errors, slips);
+});
+interface Part {
+  readonly a?: number;
+  readonly b?: { readonly c?: number };
 }
 
 test("a flag may mend a value of the file", async () => {

@@ -59,6 +59,8 @@ export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly st
   for (const file of files) {
     const reading = readValues(set, file);
     errors.push(...reading.problems);
+    if (starting && set.forgivesSlips) warnings.push(...reading.slips.map((slip) => `${slip}; it is passed over`));
+    else errors.push(...reading.slips);
     for (const option of reading.failed) failed.add(option.name);
     for (const { option, value, line, path } of reading.values) {
       values[option.name] = option.type.merge && isSet(option.name) ? option.type.merge(values[option.name], value) : value;

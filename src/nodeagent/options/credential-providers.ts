@@ -23,19 +23,20 @@ export interface CredentialProviders {
 export const readCredentialProviders = async (path: string, dialect: Dialect): Promise<CredentialProviders> => credentialProvidersFrom(await readConfigFile(path), dialect);
 
 export function credentialProvidersFrom(file: ConfigFile, dialect: Dialect): CredentialProviders {
-  if (!file.root) return { providers: [], problems: file.problems };
+  const problems = [...file.problems, ...file.slips];
+  if (!file.root) return { providers: [], problems };
   try {
     const { providers } = fileType(dialect).read(plainOf(file.root));
     const names = providers.map(({ name }) => name);
     const twice = names.findIndex((name, i) => names.indexOf(name) < i);
     if (twice >= 0) throw new Refusal(`${JSON.stringify(names[twice])} is named twice`, `.providers[${twice}].name`);
-    return { providers, problems: file.problems };
+    return { providers, problems };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const part = nodeWithin(file.root, error.at);
     return {
       providers: [],
-      problems: [...file.problems, `${file.path}:${part.line}: ${error.at.replace(/^\./, "")}: ${part.is === "scalar" ? `${JSON.stringify(part.value)} ` : ""}${error.message}`],
+      problems: [...problems, `${file.path}:${part.line}: ${error.at.replace(/^\./, "")}: ${part.is === "scalar" ? `${JSON.stringify(part.value)} ` : ""}${error.message}`],
     };
   }
 }

@@ -43,6 +43,7 @@ export const nodeagentOptions = (dialect: Dialect): OptionSet<NodeagentOption> =
   gates: knownGates,
   actingGates: ["ContainerCheckpoint", "CPUManager", "GracefulNodeShutdownBasedOnPodPriority", "TopologyManager"],
   file: fileKinds(dialect),
+  forgivesSlips: true,
   retired: {
     "container-runtime": "only remote runtimes exist; use --container-runtime-endpoint",
     "dynamic-config-dir": "use --config and --config-dir",

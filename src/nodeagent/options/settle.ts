@@ -27,6 +27,7 @@ async function dropIns(directory: string): Promise<ConfigFile[]> {
         problems: [
           `${directory}: cannot read the directory of --config-dir: ${(error as { code?: string }).code === "ENOENT" ? "there is no such directory" : (error as Error).message}`,
         ],
+        slips: [],
       },
     ];
   }
