@@ -1,16 +1,16 @@
-// Debian's kubectl against the built server, in both dialects: what people do all day.
+// kubectl against the server, in both dialects: what people do all day. ORCH_TEST_KUBECTL names another release's to try.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type DialectName, follow, kubectl, type KubectlResult, needs, type RunningApiserver, startApiserver } from "#kit";
+import { type DialectName, follow, kubectl, kubectlProgram, type KubectlResult, needs, programCommand, type RunningApiserver, startApiserver } from "#kit";
 
 for (const dialect of ["orch", "kubernetes"] as const satisfies readonly DialectName[]) {
-  describe(`kubectl with --dialect=${dialect}`, needs("kubectl", "openssl"), () => {
+  describe(`kubectl with --dialect=${dialect}`, needs(kubectlProgram, "openssl"), () => {
     let server: RunningApiserver;
     let namespaces = 0;
-    before(async () => void (server = await startApiserver({ dialect })));
+    before(async () => void (server = await startApiserver({ dialect, command: programCommand("orch-apiserver") })));
     after(() => server[Symbol.asyncDispose]());
 
     /** Runs kubectl in a new namespace of this test's own. */
@@ -22,9 +22,12 @@ for (const dialect of ["orch", "kubernetes"] as const satisfies readonly Dialect
         assert.equal(result.code, 0, `kubectl ${args.join(" ")}: ${result.stderr}\n${result.stdout}`);
         return result.stdout;
       };
-      await good(["create", "namespace", namespace]);
+      // From files: newer releases send what they make themselves in the binary form of the one dialect they know.
       // No controllers run here: pods need the account that they would make.
-      await good(["create", "serviceaccount", "default"]);
+      await good(
+        ["create", "-f", "-"],
+        `apiVersion: v1\nkind: Namespace\nmetadata: { name: ${namespace} }\n---\napiVersion: v1\nkind: ServiceAccount\nmetadata: { name: default }\n`,
+      );
       return { namespace, run, good };
     };
     /** Until somebody follows the resource: whoever waits for a change must be there before it. */
@@ -47,7 +50,7 @@ for (const dialect of ["orch", "kubernetes"] as const satisfies readonly Dialect
 
     test("get prints an object in every output", async () => {
       const { good, namespace } = await home();
-      await good(["create", "configmap", "greeting", "--from-literal=text=hello"]);
+      await good(["create", "-f", "-"], configMap("greeting", { text: "hello" }));
       await good(["label", "configmap", "greeting", "tier=front"]);
       assert.match(await good(["get", "configmaps"]), /^NAME.*\n(.*\n)?greeting /);
       assert.match(await good(["get", "cm", "greeting", "--no-headers"]), /^greeting +1 +\d+s\n$/);
@@ -105,7 +108,7 @@ for (const dialect of ["orch", "kubernetes"] as const satisfies readonly Dialect
       assert.match(text, /^Name: +web$/m);
       assert.match(text, /^ +Image: +example\.com\/web:1$/m);
       assert.match(text, /Warning +Unlucky .*it went wrong/);
-      await good(["create", "configmap", "plain", "--from-literal=k=v"]);
+      await good(["create", "-f", "-"], configMap("plain", { k: "v" }));
       assert.match(await good(["describe", "cm", "plain"]), /k:\n----\nv/);
     });
 
@@ -141,12 +144,13 @@ for (const dialect of ["orch", "kubernetes"] as const satisfies readonly Dialect
 
     test("label and annotate add, refuse to overwrite unasked, overwrite and remove", async () => {
       const { good, run } = await home();
-      await good(["create", "configmap", "c"]);
+      await good(["create", "-f", "-"], configMap("c", {}));
       for (const [verb, done, path] of [
         ["label", "labeled", "{.metadata.labels}"],
         ["annotate", "annotated", "{.metadata.annotations}"],
       ] as const) {
-        assert.equal(await good([verb, "cm", "c", "a=1", "b=2"]), `configmap/c ${done}\n`);
+        // One release says "annotate" here, without the end.
+        assert.ok([`configmap/c ${done}\n`, `configmap/c ${verb}\n`].includes(await good([verb, "cm", "c", "a=1", "b=2"])));
         assert.match((await run([verb, "cm", "c", "a=3"])).stderr, /already has a value/);
         await good([verb, "cm", "c", "a=3", "b-", "--overwrite"]);
         assert.deepEqual(JSON.parse(await valueOf(good, "cm/c", path)), { a: "3" });
@@ -155,7 +159,7 @@ for (const dialect of ["orch", "kubernetes"] as const satisfies readonly Dialect
 
     test("edit writes back what the editor left", async () => {
       const { good } = await home();
-      await good(["create", "configmap", "c", "--from-literal=word=before"]);
+      await good(["create", "-f", "-"], configMap("c", { word: "before" }));
       assert.equal(await good(["edit", "cm", "c"], "", { KUBE_EDITOR: "sed -i s/before/afterwards/" }), "configmap/c edited\n");
       assert.equal(await valueOf(good, "cm/c", "{.data.word}"), "afterwards");
     });
@@ -198,12 +202,12 @@ for (const dialect of ["orch", "kubernetes"] as const satisfies readonly Dialect
 
     test("get --watch prints what happens as it happens", async () => {
       const { good, namespace } = await home();
-      await good(["create", "configmap", "seen"]);
+      await good(["create", "-f", "-"], configMap("seen", {}));
       await using watch = follow(server.kubeconfig, ["--namespace", namespace, "get", "cm", "--watch", "--output-watch-events", "--no-headers"]);
       await watch.until("seen");
       await good(["label", "cm", "seen", "a=b"]);
       await watch.until("MODIFIED");
-      await good(["create", "configmap", "later"]);
+      await good(["create", "-f", "-"], configMap("later", {}));
       await watch.until("later");
       await good(["delete", "cm", "seen"]);
       const words = (await watch.until("DELETED")).split("\n").map((line) => line.split(/ +/).slice(0, 2).join(" "));
@@ -273,10 +277,15 @@ for (const dialect of ["orch", "kubernetes"] as const satisfies readonly Dialect
     });
 
     test("explain tells of kinds and fields", async () => {
-      const { good } = await home();
-      assert.match(await good(["explain", "configmap"]), /^KIND: +ConfigMap\nVERSION: +v1\n[^]*^ {3}binaryData\t<map\[string\]string>$/m);
-      assert.match(await good(["explain", "pod.spec.containers.image"]), /^FIELD: +image <string>$/m);
-      assert.match(await good(["explain", "pod", "--recursive"]), /^ {9}livenessProbe\t<Object>$/m);
+      const { good, run } = await home();
+      // Newer releases read the other description, but only where its extensions bear the names that they know.
+      const older = (await run(["explain", "--help"])).stdout.includes("plaintext-openapiv2") ? ["--output=plaintext-openapiv2"] : [];
+      const ways = dialect === "orch" ? [older] : [[], older];
+      for (const way of ways) {
+        assert.match(await good(["explain", "configmap", ...way]), /^KIND: +ConfigMap\nVERSION: +v1\n[^]*^ {2,3}binaryData\t<map\[string\]string>$/m);
+        assert.match(await good(["explain", "pod.spec.containers.image", ...way]), /^FIELD: +image <string>$/m);
+        assert.match(await good(["explain", "pod", "--recursive", ...way]), /^ {6,9}livenessProbe\t<(Object|Probe)>$/m);
+      }
     });
 
     test("create checks a file against the published schema", async () => {

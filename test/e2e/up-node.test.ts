@@ -6,12 +6,12 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { grpcRuntime } from "#cri";
-import { freePort, kubectl, needs, needsContainerd, startContainerd } from "#kit";
+import { freePort, kubectl, kubectlProgram, needs, needsContainerd, startContainerd } from "#kit";
 
 const orch = join(import.meta.dirname, "..", "..", "bin", "orch");
 /** What a launcher tells Node. */
 const launcherFlags = (program: string): string => new RegExp(`\\*/${program}\\) heap="(.*)"`).exec(readFileSync(join(dirname(orch), "launch.sh"), "utf8"))![1]!;
-const required = { skip: needsContainerd().skip || needs("kubectl").skip };
+const required = { skip: needsContainerd().skip || needs(kubectlProgram).skip };
 
 test("a pod is scheduled, runs, is looked into, outlives the cluster's end, and is gone after a purge", required, async () => {
   const containerd = await startContainerd();

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { promisify } from "node:util";
-import { freePort, kubectl, needs } from "#kit";
+import { freePort, kubectl, kubectlProgram, needs } from "#kit";
 
 const orch = join(import.meta.dirname, "..", "..", "bin", "orch");
 const folder = mkdtempSync(join(tmpdir(), "orch-up-e2e-"));
@@ -57,7 +57,7 @@ const run = async (...args: string[]): Promise<{ code: number; text: string }> =
   }
 };
 
-test("a cluster starts, is used, stops on Ctrl-C, keeps its data, is saved and goes away", needs("kubectl"), async () => {
+test("a cluster starts, is used, stops on Ctrl-C, keeps its data, is saved and goes away", needs(kubectlProgram), async () => {
   const port = await freePort();
   const first = up(`--port=${port}`);
   await first.says("Stop with Ctrl-C");

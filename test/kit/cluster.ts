@@ -13,7 +13,7 @@ import { type DialectName, type RunningApiserver, startApiserver } from "./apise
 import { type Identity, testAuthority } from "./certificates.ts";
 import { type Containerd, needsContainerd, startContainerd } from "./containerd.ts";
 import { freePort } from "./free-port.ts";
-import { kubectl, type KubectlOptions, type KubectlResult } from "./kubectl.ts";
+import { kubectl, type KubectlOptions, kubectlProgram, type KubectlResult } from "./kubectl.ts";
 import { needs } from "./needs.ts";
 import { programCommand } from "./program.ts";
 
@@ -59,7 +59,7 @@ export interface Cluster {
 
 /** Test options that skip, with the reason, where a cluster cannot run. */
 export const needsCluster = (): { skip: string | false } => {
-  const { skip } = needs("openssl", "kubectl");
+  const { skip } = needs("openssl", kubectlProgram);
   return { skip: skip || needsContainerd().skip };
 };
 

@@ -3,7 +3,7 @@ export { type Answer, type ApiserverOptions, type DialectName, type RunningApise
 export { freePort } from "./free-port.ts";
 export { golden } from "./golden.ts";
 export { until } from "./until.ts";
-export { type Following, follow, kubectl, type KubectlOptions, type KubectlResult } from "./kubectl.ts";
+export { type Following, follow, kubectl, type KubectlOptions, kubectlProgram, type KubectlResult } from "./kubectl.ts";
 export { needs, programPath } from "./needs.ts";
 export { type EtcdCluster, type EtcdClusterOptions, type EtcdMember, startEtcd } from "./etcd.ts";
 export { type Containerd, needsContainerd, startContainerd } from "./containerd.ts";

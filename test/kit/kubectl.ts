@@ -1,6 +1,10 @@
 // Runs kubectl against a server, with a home of its own so that nothing it caches leaks from one server to the next.
+// ORCH_TEST_KUBECTL is the path of the one to run, for trying other releases than the machine's.
 import { type ChildProcess, spawn } from "node:child_process";
 import { dirname } from "node:path";
+
+/** The program to run, as a name or a path. */
+export const kubectlProgram = process.env["ORCH_TEST_KUBECTL"] ?? "kubectl";
 
 export interface KubectlResult {
   readonly code: number | null;
@@ -72,5 +76,5 @@ export function follow(kubeconfig: string, args: readonly string[]): Following {
 }
 
 function start(kubeconfig: string, args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess {
-  return spawn("kubectl", ["--kubeconfig", kubeconfig, ...args], { env: { ...process.env, HOME: dirname(kubeconfig), ...env }, stdio: "pipe" });
+  return spawn(kubectlProgram, ["--kubeconfig", kubeconfig, ...args], { env: { ...process.env, HOME: dirname(kubeconfig), ...env }, stdio: "pipe" });
 }

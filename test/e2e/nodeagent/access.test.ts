@@ -8,7 +8,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Answer, type Cluster, freePort, needsCluster, type PodHome, podHome, startCluster } from "#kit";
+import { type Answer, type Cluster, freePort, kubectlProgram, needsCluster, type PodHome, podHome, startCluster } from "#kit";
 
 const forever = "trap 'exit 0' TERM; while :; do sleep 0.1; done";
 
@@ -106,7 +106,7 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
     const pod = await home.script("while :; do echo pong | nc -l -p 8080; done");
     await home.ready(pod);
     const port = await freePort();
-    const child = spawn("kubectl", ["--kubeconfig", cluster.apiserver.kubeconfig, "-n", home.namespace, "port-forward", `pod/${pod}`, `${port}:8080`], {
+    const child = spawn(kubectlProgram, ["--kubeconfig", cluster.apiserver.kubeconfig, "-n", home.namespace, "port-forward", `pod/${pod}`, `${port}:8080`], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     try {
