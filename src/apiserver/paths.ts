@@ -10,7 +10,8 @@ const release = { major: "1", minor: "27", gitVersion: "v1.27.16" };
 
 export const versionInfo = (): Record<string, string> => ({
   ...release,
-  gitCommit: "",
+  // A package does not know its commit; clients insist on one that reads like it.
+  gitCommit: "0".repeat(40),
   gitTreeState: "clean",
   buildDate: "2024-07-17T00:00:00Z",
   goVersion: process.version,
@@ -24,7 +25,7 @@ export function rootPaths(catalog: () => Catalog, health: HealthPaths): PathHand
     if (path === "/" || path === "/index.html") return json({ paths: allPaths(catalog(), health) });
     if (path === "/version" || path === "/version/") {
       if (call.method !== "GET") throw new ApiError(405, "MethodNotAllowed", `the server does not allow this method on the requested resource (${call.method})`, {});
-      if (!takesJson(call)) throw new ApiError(406, "NotAcceptable", "only the following media types are accepted: application/json", {});
+      if (!takes(call, "application/json")) throw new ApiError(406, "NotAcceptable", "only the following media types are accepted: application/json", {});
       return json(versionInfo());
     }
     return undefined;
@@ -33,9 +34,10 @@ export function rootPaths(catalog: () => Catalog, health: HealthPaths): PathHand
 
 const json = (body: unknown): Reply => ({ status: 200, headers: { "content-type": "application/json" }, body: Buffer.from(JSON.stringify(body, undefined, 2)) });
 
-function takesJson(call: ApiCall): boolean {
+/** Whether the client takes an answer of the media type. */
+export function takes(call: ApiCall, media: string): boolean {
   const accept = header(call.call.headers, "accept");
-  return !accept || parseAccept(accept).some(({ type, subtype }) => `${type}/${subtype}` === "application/json" || (type === "*" && subtype === "*"));
+  return !accept || parseAccept(accept).some(({ type, subtype }) => `${type}/${subtype}` === media || (type === "*" && subtype === "*"));
 }
 
 function allPaths(catalog: Catalog, health: HealthPaths): string[] {

@@ -143,6 +143,7 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
   test(`${name}: the version is that of the described release`, async () => {
     const answer = await must(200, "GET", "/version");
     assert.deepEqual([answer.at("major"), answer.at("minor")], ["1", "27"]);
+    assert.match(String(answer.at("gitCommit")), /^[0-9a-f]{40}$/);
     await must(405, "POST", "/version");
   });
 }
