@@ -1,13 +1,15 @@
 // Connections to what runs in pods: logs, commands, terminals and ports, all by way of the pod's node agent.
 import type { Pod, PodAttachOptions } from "#api";
 import { ApiError, badRequest, internal, invalid, notFound } from "#base";
-import type { Query, Reply } from "#http";
+import { streamProtocols } from "#dialect";
+import type { Query, Reply, Sink } from "#http";
 import type { ApiCall } from "../api-call.ts";
 import type { SpecialEndpoint } from "../catalog.ts";
 import { type ConnectContext, admitConnect, connected } from "./context.ts";
 import { attachOptions, execOptions, logOptionErrors, logOptions, portForwardOptions, queryText } from "./options.ts";
 import { ask, firstOf, pour } from "./relay.ts";
 import { tunnel } from "./tunnel.ts";
+import { isWebSocket, webSocketReply } from "./web-socket.ts";
 
 const longestComplaint = 50_000;
 
@@ -98,8 +100,20 @@ async function log(context: ConnectContext, call: ApiCall): Promise<Reply> {
   );
   const status = message.statusCode ?? 0;
   if (status < 200 || status > 206) throw complaint(status, await firstOf(message, longestComplaint), call.target.name);
-  return { status: 200, headers: { "content-type": "text/plain" }, body: { stream: (sink) => pour(message, sink) } };
+  const stream = (sink: Sink): Promise<void> => pour(message, sink);
+  if (!isWebSocket(call.call)) return { status: 200, headers: { "content-type": "text/plain" }, body: { stream } };
+  const reply = webSocketReply(call.call, {
+    protocols: streamProtocols.logs,
+    greeting: (protocol) => logMessage(Buffer.alloc(0), protocol),
+    messages: (chunk, protocol) => [logMessage(chunk, protocol)],
+    stream,
+  });
+  if (reply.status !== 101) message.destroy();
+  return reply;
 }
+
+/** Clients that cannot take bytes get them spelled. */
+const logMessage = (chunk: Uint8Array, protocol: string): Uint8Array | string => (protocol === streamProtocols.logs[1] ? Buffer.from(chunk).toString("base64") : chunk);
 
 /** What the agent said went wrong, as a status. Redirects are not followed. */
 function complaint(status: number, text: string, name: string): ApiError {

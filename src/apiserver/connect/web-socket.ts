@@ -1,0 +1,111 @@
+// Answers that stream, told as messages to clients that open a WebSocket: browsers have no other way to follow something.
+import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
+import type { WebSocket } from "ws";
+import { protocolsWithoutToken } from "#authn";
+import { streamProtocols } from "#dialect";
+import { type Call, type Reply, type Sink, header, headerList } from "#http";
+
+export interface WebSocketOptions {
+  /** Names that the client may offer, in the order of liking; the client's first that is among them is spoken. Undefined takes any. */
+  readonly protocols?: readonly string[];
+  /** The messages that a piece of the answer makes; text goes as text. `protocol` is empty where none was offered. */
+  messages(chunk: Uint8Array, protocol: string): Iterable<Uint8Array | string>;
+  /** Sent before anything else. */
+  greeting?(protocol: string): Uint8Array | string;
+  stream(sink: Sink): Promise<void>;
+}
+
+/** How long a client may take to say good-bye. */
+const partingMilliseconds = 10_000;
+/** A sink with less than this is drained. */
+const drainedBytes = 64 * 1024;
+/** Clients have nothing to say here. */
+const largestMessage = 64 * 1024;
+
+export const isWebSocket = ({ upgradable, headers }: Call): boolean => upgradable && header(headers, "upgrade")?.toLowerCase() === "websocket";
+
+/** Opens the socket and sends what `stream` writes. Messages from the client are not looked at. */
+export function webSocketReply(call: Call, options: WebSocketOptions): Reply {
+  if (!isHandshake(call)) return refusal(400, "the WebSocket handshake is not one of version 13");
+  const offered = protocolsWithoutToken(headerList(call.headers, "sec-websocket-protocol"), streamProtocols.bearerTokenPrefix);
+  const protocol = offered.find((name) => options.protocols?.includes(name) ?? true);
+  if (offered.length > 0 && protocol === undefined)
+    return refusal(403, `requested protocol(s) are not supported: [${offered.join(" ")}]; supports [${options.protocols?.join(" ")}]`);
+  return { status: 101, headers: {}, body: { takeOver: (socket, head) => void talk({ call, socket, head, protocol, options }) } };
+}
+
+const isHandshake = ({ method, headers }: Call): boolean =>
+  method === "GET" && header(headers, "sec-websocket-version") === "13" && /^[+/0-9A-Za-z]{22}==$/.test(header(headers, "sec-websocket-key") ?? "");
+
+const refusal = (status: number, text: string): Reply => ({ status, headers: { "content-type": "text/plain; charset=utf-8" }, body: Buffer.from(`${text}\n`) });
+
+interface Talk {
+  readonly call: Call;
+  readonly socket: Duplex;
+  readonly head: Uint8Array;
+  readonly protocol: string | undefined;
+  readonly options: WebSocketOptions;
+}
+
+async function talk({ call, socket, head, protocol = "", options }: Talk): Promise<void> {
+  try {
+    const { WebSocketServer } = await import("ws");
+    const server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: largestMessage, handleProtocols: () => protocol || false });
+    const request = { method: call.method, headers: { ...call.headers, "sec-websocket-protocol": protocol || undefined } } as unknown as IncomingMessage;
+    const client = await new Promise<WebSocket>((resolve, reject) => {
+      socket.once("close", () => reject(new Error("the client has gone")));
+      server.handleUpgrade(request, socket, Buffer.from(head), resolve);
+    });
+    client.on("error", () => client.terminate());
+    const send = (message: Uint8Array | string): void => client.send(message, { binary: typeof message !== "string" });
+    if (options.greeting) send(options.greeting(protocol));
+    await options.stream(sinkOf(client, socket, (chunk) => [...options.messages(chunk, protocol)].forEach(send)));
+    const timer = setTimeout(() => client.terminate(), partingMilliseconds);
+    timer.unref();
+    client.once("close", () => clearTimeout(timer));
+    client.close(1000);
+  } catch {
+    socket.destroy();
+  }
+}
+
+function sinkOf(client: WebSocket, socket: Duplex, write: (chunk: Uint8Array) => void): Sink {
+  const closed = new AbortController();
+  const waiting = new Set<() => void>();
+  const wake = (): void => {
+    for (const resolve of waiting) resolve();
+    waiting.clear();
+  };
+  socket.on("drain", wake);
+  client.once("close", () => {
+    closed.abort(new Error("the client closed the connection"));
+    wake();
+  });
+  return {
+    write: (chunk) => {
+      if (client.readyState === client.OPEN) write(chunk);
+    },
+    get backlogBytes() {
+      return client.bufferedAmount;
+    },
+    drained: async () => {
+      while (!closed.signal.aborted && client.bufferedAmount > drainedBytes) await new Promise<void>((resolve) => waiting.add(resolve));
+    },
+    closed: closed.signal,
+  };
+}
+
+/** Each event of a watch is a message of its own: a line of text, or a frame without its length. */
+export const eventMessages = (media: string): WebSocketOptions["messages"] => (media === "protobuf" ? framesOf : linesOf);
+
+const linesOf = (chunk: Uint8Array): string[] => Buffer.from(chunk).toString().match(/.+\n/g) ?? [];
+
+function* framesOf(chunk: Uint8Array): Iterable<Uint8Array> {
+  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+  for (let at = 0; at < bytes.length;) {
+    const end = at + 4 + bytes.readUInt32BE(at);
+    yield bytes.subarray(at + 4, end);
+    at = end;
+  }
+}
