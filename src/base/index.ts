@@ -32,6 +32,7 @@ export {
   unauthorized,
   unsupportedMediaType,
 } from "./api-error.ts";
+export { LongWork } from "./long-work.ts";
 export { SortedMap } from "./sorted-map.ts";
 export {
   type LabelSelectorLike,

@@ -9,6 +9,7 @@ import type { Call, Peer, Reply } from "./call.ts";
 import { callFromHttp1, callFromHttp2, replyOnHttp1, replyOnHttp2 } from "./exchange.ts";
 import { Connection } from "./http2/connection.ts";
 import type { Stream } from "./http2/stream.ts";
+import { Turns } from "./turns.ts";
 
 // Imported in the ordinary way, this module brings a whole web client along: 15 MB that nobody here uses.
 const { ServerResponse, createServer } = process.getBuiltinModule("node:http");
@@ -47,8 +48,9 @@ const keepAliveMilliseconds = 180_000;
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const sockets = new Set<Socket>();
   const connections = new Set<Connection>();
+  const turns = new Turns();
   let draining = false;
-  const plain = http1Engine(options, () => draining);
+  const plain = http1Engine(options, turns, () => draining);
   // It never listens itself, but only a listening server keeps track of its connections: their time limits, and which are idle.
   plain.emit("listening");
   const server = createTlsServer({ ...options.tls, ALPNProtocols: ["h2", "http/1.1"] }, (socket) => {
@@ -65,7 +67,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       maxHeaderBytes: largestHeaderBytes,
       headersTimeoutMilliseconds: options.headersTimeoutMilliseconds ?? headersMilliseconds,
       idleTimeoutMilliseconds: idleMilliseconds,
-      serve: (stream) => serveStream(stream, peer, options),
+      serve: (stream, done) => turns.begin(() => void serveStream(stream, peer, options).then(done)),
       onClose: () => connections.delete(connection),
       onProblem: options.onProblem,
     });
@@ -121,7 +123,7 @@ export interface PlainListener {
 
 /** HTTP/1.1 without TLS, for local sockets. A socket file left by a process that is gone is replaced. */
 export async function listenPlain(options: PlainListenerOptions): Promise<PlainListener> {
-  const server = http1Engine(options);
+  const server = http1Engine(options, new Turns());
   const { path, host, port } = options;
   if (path !== undefined && lstatSync(path, { throwIfNoEntry: false })?.isSocket()) rmSync(path);
   await new Promise<void>((resolve, reject) => {
@@ -143,6 +145,7 @@ export async function listenPlain(options: PlainListenerOptions): Promise<PlainL
 }
 
 async function serveStream(stream: Stream, peer: Peer, options: ListenerOptions): Promise<void> {
+  if (stream.closed) return;
   const now = options.now();
   try {
     if (stream.head.tooLarge) return await replyOnHttp2(stream, "GET", headersTooLarge, dateLine());
@@ -164,20 +167,19 @@ function dateLine(): string {
   return dated.line;
 }
 
-function http1Engine(options: Pick<ListenerOptions, "handle" | "now" | "headersTimeoutMilliseconds">, draining = (): boolean => false): PlainServer {
+function http1Engine(options: Pick<ListenerOptions, "handle" | "now" | "headersTimeoutMilliseconds">, turns: Turns, draining = (): boolean => false): PlainServer {
   const headersTimeout = options.headersTimeoutMilliseconds ?? headersMilliseconds;
   const connectionsCheckingInterval = Math.min(headersTimeout, 30_000);
   const server = createServer({ maxHeaderSize: largestHeaderBytes, headersTimeout, connectionsCheckingInterval, requestTimeout: 0, keepAliveTimeout: 180_000 });
   server.on("request", (request, response) => {
     response.on("error", () => undefined);
     const call = callFromHttp1(request, peerOf(request.socket as TLSSocket), options.now());
-    void options
-      .handle(call)
-      .then((reply) => {
-        if (draining()) response.shouldKeepAlive = false;
-        return replyOnHttp1(response, call.method, reply);
-      })
-      .catch(() => response.destroy());
+    const serve = async (): Promise<void> => {
+      const reply = await options.handle(call);
+      if (draining()) response.shouldKeepAlive = false;
+      await replyOnHttp1(response, call.method, reply);
+    };
+    turns.begin(() => void serve().catch(() => response.destroy()));
   });
   server.on("upgrade", (request, socket: Duplex, head: Buffer) => {
     socket.on("error", () => socket.destroy());

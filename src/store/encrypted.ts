@@ -4,6 +4,7 @@
 //            anything without the marker                       read by identity, if it is among the providers
 
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { LongWork } from "#base";
 import type { Batch, Change, Entry, Outcome, Page, Range, Revision, Store, StoreStatus, Write } from "./store.ts";
 
 /** One way to keep a value, bound to the name it is stored under. */
@@ -131,9 +132,10 @@ function valueOpener(providersFor: (key: string) => Providers, marker: Buffer, n
 /** Maps a long list without holding up the event loop. */
 async function inTurns<T>(items: readonly T[], map: (item: T) => T): Promise<T[]> {
   const mapped: T[] = [];
+  const work = new LongWork();
   for (const item of items) {
     mapped.push(map(item));
-    if (mapped.length % 256 === 0) await new Promise((resolve) => setImmediate(resolve));
+    if (work.step()) await work.rest();
   }
   return mapped;
 }

@@ -7,81 +7,91 @@ import type { Held } from "./held.ts";
 const thing = (key: string, what: Thing): Held => readThing({ key: prefix + key, value: encodedThing(key, what), revision: 1, created: 1 });
 const names = (found: Iterable<Held> | undefined): string[] | undefined => found && [...found].map(({ name }) => name).sort();
 
-test("the rarest value that is asked for gives the candidates", () => {
-  const all = Array.from({ length: 100 }, (_, i) => thing(`n/${i}`, { labels: { app: "web", shard: String(i % 10) }, color: i === 3 ? "red" : "blue" }));
-  const indexes = new IndexesOnDemand();
-  assert.equal(names(indexes.candidates(by("app=web"), () => all))!.length, 100);
-  assert.equal(names(indexes.candidates(by("app=web,shard=7"), () => all))!.length, 10);
-  assert.deepEqual(names(indexes.candidates(by("app=web,shard=3", "color=red"), () => all)), ["3"]);
-  assert.deepEqual(names(indexes.candidates(by("app=web,shard=none"), () => all)), []);
-  assert.equal(
-    indexes.candidates(by("app!=web,shard"), () => all),
-    undefined,
-    "nothing exact is asked for",
-  );
-  assert.equal(
-    indexes.candidates(by("", "metadata.namespace=n"), () => all),
-    undefined,
-  );
-});
-
-test("an index is built once and follows every change", () => {
-  const all = new Map<string, Held>();
+/** Indexes over what `all` gives, which is asked when one is built. */
+function indexesOver(all: () => readonly Held[]) {
   const indexes = new IndexesOnDemand();
   let built = 0;
-  const found = (labels: string, fields = ""): string[] =>
-    names(
-      indexes.candidates(by(labels, fields), () => {
-        built++;
-        return all.values();
-      }),
-    )!;
+  const ready = (labels: string, fields = ""): Promise<void> =>
+    indexes.ready(by(labels, fields), () => {
+      built++;
+      return all();
+    });
+  const found = async (labels: string, fields = ""): Promise<string[] | undefined> => {
+    await ready(labels, fields);
+    return names(indexes.candidates(by(labels, fields)));
+  };
+  return { indexes, ready, found, built: () => built };
+}
+
+test("the rarest value that is asked for gives the candidates", async () => {
+  const all = Array.from({ length: 100 }, (_, i) => thing(`n/${i}`, { labels: { app: "web", shard: String(i % 10) }, color: i === 3 ? "red" : "blue" }));
+  const { found } = indexesOver(() => all);
+  assert.equal((await found("app=web"))!.length, 100);
+  assert.equal((await found("app=web,shard=7"))!.length, 10);
+  assert.deepEqual(await found("app=web,shard=3", "color=red"), ["3"]);
+  assert.deepEqual(await found("app=web,shard=none"), []);
+  assert.equal(await found("app!=web,shard"), undefined, "nothing exact is asked for");
+  assert.equal(await found("", "metadata.namespace=n"), undefined);
+});
+
+test("an index is built once and follows every change", async () => {
+  const all = new Map<string, Held>();
+  const { indexes, found, built } = indexesOver(() => [...all.values()]);
   const set = (key: string, what: Thing | undefined): void => {
     const item = what && thing(key, what);
     indexes.replace(all.get(key), item);
     if (item) all.set(key, item);
     else all.delete(key);
   };
-  assert.deepEqual(found("app=web"), []);
+  assert.deepEqual(await found("app=web"), []);
   set("n/a", { labels: { app: "web" } });
   set("n/b", { labels: { app: "web" } });
   set("n/c", {});
-  assert.deepEqual(found("app=web"), ["a", "b"]);
+  assert.deepEqual(await found("app=web"), ["a", "b"]);
   set("n/a", { labels: { app: "db" } });
-  assert.deepEqual([found("app=web"), found("app=db")], [["b"], ["a"]]);
+  assert.deepEqual([await found("app=web"), await found("app=db")], [["b"], ["a"]]);
   set("n/b", undefined);
-  assert.deepEqual(found("app=web"), []);
+  assert.deepEqual(await found("app=web"), []);
   set("n/b", { labels: { app: "web" } });
-  assert.deepEqual(found("app=web"), ["b"]);
-  assert.equal(built, 1);
-  assert.deepEqual(found("", "color="), ["a", "b", "c"], "an absent field counts as empty");
+  assert.deepEqual(await found("app=web"), ["b"]);
+  assert.equal(built(), 1);
+  assert.deepEqual(await found("", "color="), ["a", "b", "c"], "an absent field counts as empty");
 });
 
-test("only the indexes used last are kept", () => {
-  const indexes = new IndexesOnDemand();
-  let built = 0;
-  const ask = (label: string): void =>
-    void indexes.candidates(by(`${label}=x`), () => {
-      built++;
-      return [];
-    });
-  for (let i = 0; i < 16; i++) ask(`l${i}`);
-  ask("l0");
-  assert.equal(built, 16);
-  ask("l16");
-  ask("l0");
-  assert.equal(built, 17, "the one used lately stayed");
-  ask("l1");
-  assert.equal(built, 18, "the one used longest ago went");
+test("what changes while an index is built is in it, what goes is not, and others wait for it", async () => {
+  const all = Array.from({ length: 200_000 }, (_, i) => ({ ...thing("n/x", { labels: { app: "web" } }), key: `n/${i}`, name: String(i) }));
+  const { indexes, ready, found, built } = indexesOver(() => all);
+  const building = ready("app=web");
+  const waiting = found("app=web");
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(indexes.candidates(by("app=web")), undefined, "half an index is none");
+  const moved = thing("n/moved", { labels: { app: "db" } });
+  indexes.replace(all[0], moved);
+  indexes.replace(all.at(-1), undefined);
+  const late = thing("n/late", { labels: { app: "web" } });
+  indexes.replace(undefined, late);
+  await building;
+  const here = new Set(indexes.candidates(by("app=web")));
+  assert.deepEqual([here.size, here.has(all[0]!), here.has(all.at(-1)!), here.has(late), here.has(moved)], [all.length - 1, false, false, true, false]);
+  assert.deepEqual(names(indexes.candidates(by("app=db"))), ["moved"]);
+  assert.equal((await waiting)!.length, all.length - 1);
+  assert.equal(built(), 1);
 });
 
-test("a selector with very many values builds only a few indexes", () => {
-  const indexes = new IndexesOnDemand();
-  let built = 0;
+test("only the indexes used last are kept", async () => {
+  const { ready, built } = indexesOver(() => []);
+  for (let i = 0; i < 16; i++) await ready(`l${i}=x`);
+  await ready("l0=x");
+  assert.equal(built(), 16);
+  await ready("l16=x");
+  await ready("l0=x");
+  assert.equal(built(), 17, "the one used lately stayed");
+  await ready("l1=x");
+  assert.equal(built(), 18, "the one used longest ago went");
+});
+
+test("a selector with very many values builds only a few indexes", async () => {
   const item = thing("n/a", { labels: Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`l${i}`, "x"])) });
-  const found = indexes.candidates(by(Array.from({ length: 30 }, (_, i) => `l${i}=x`).join(",")), () => {
-    built++;
-    return [item];
-  });
-  assert.deepEqual([names(found), built], [["a"], 4]);
+  const { found, built } = indexesOver(() => [item]);
+  assert.deepEqual([await found(Array.from({ length: 30 }, (_, i) => `l${i}=x`).join(",")), built()], [["a"], 4]);
 });

@@ -1,5 +1,5 @@
 // Indexes by label or field value, built when a selector first asks for one and kept while they are used.
-import type { Requirement, Selector } from "#base";
+import { LongWork, type Requirement, type Selector } from "#base";
 import type { Held } from "./held.ts";
 
 const mostIndexes = 16;
@@ -11,30 +11,48 @@ type Bucket = Held | Set<Held>;
 type Index = Map<string, Bucket>;
 type ValueOf = (item: Held) => string | undefined;
 
-export class IndexesOnDemand {
-  readonly #indexes = new Map<string, { readonly valueOf: ValueOf; readonly index: Index }>();
+/** An index, and while it is being built what has gone meanwhile: the builder must not put it in. */
+interface Known {
+  readonly valueOf: ValueOf;
+  readonly index: Index;
+  building: { readonly gone: Set<Held>; readonly done: Promise<void> } | undefined;
+}
 
-  /** A few items among which all matches are: those with the rarest value the selector asks for. Undefined when it asks for none. */
-  candidates({ labels, fields }: Selector, all: () => Iterable<Held>): Iterable<Held> | undefined {
+export class IndexesOnDemand {
+  readonly #indexes = new Map<string, Known>();
+
+  /** Resolves when the indexes that a selector needs are there; `all` is asked at once where one must be built. */
+  async ready(selector: Selector, all: () => readonly Held[]): Promise<void> {
+    for (const { id, of, key } of lookupsOf(selector)) {
+      const known = this.#indexes.get(id) ?? this.#build(id, valueOf(of, key), all());
+      // The one used last stands last.
+      this.#indexes.delete(id);
+      this.#indexes.set(id, known);
+      if (known.building) await known.building.done;
+    }
+  }
+
+  /** A few items among which all matches are: those with the rarest value the selector asks for. Undefined when no index helps. */
+  candidates(selector: Selector): Iterable<Held> | undefined {
     let found: Bucket | undefined;
-    let lookups = 0;
-    for (const [of, requirements] of [["field", fields] as const, ["label", labels] as const]) {
-      for (const requirement of requirements) {
-        if (!isExact(requirement) || lookups === mostLookups) continue;
-        lookups++;
-        const bucket = this.#lookup(of, requirement, all);
-        if (bucket === undefined) return [];
-        if (found === undefined || sizeOf(bucket) < sizeOf(found)) found = bucket;
-      }
+    for (const { id, value } of lookupsOf(selector)) {
+      const known = this.#indexes.get(id);
+      if (!known || known.building) continue;
+      const bucket = known.index.get(value);
+      if (bucket === undefined) return [];
+      if (found === undefined || sizeOf(bucket) < sizeOf(found)) found = bucket;
     }
     if (found === undefined) return undefined;
     return found instanceof Set ? found : [found];
   }
 
   replace(old: Held | undefined, item: Held | undefined): void {
-    for (const { valueOf, index } of this.#indexes.values()) {
-      if (old) remove(index, valueOf(old), old);
-      if (item) insert(index, valueOf(item), item);
+    for (const { valueOf: read, index, building } of this.#indexes.values()) {
+      if (old) {
+        building?.gone.add(old);
+        remove(index, read(old), old);
+      }
+      if (item) insert(index, read(item), item);
     }
   }
 
@@ -42,18 +60,29 @@ export class IndexesOnDemand {
     this.#indexes.clear();
   }
 
-  #lookup(of: "label" | "field", { key, values }: Requirement, all: () => Iterable<Held>): Bucket | undefined {
-    const id = `${of} ${key}`;
-    let known = this.#indexes.get(id);
-    if (known) this.#indexes.delete(id);
-    else {
-      known = { valueOf: valueOf(of, key), index: new Map() };
-      for (const item of all()) insert(known.index, known.valueOf(item), item);
-      if (this.#indexes.size >= mostIndexes) this.#indexes.delete(this.#indexes.keys().next().value!);
-    }
+  #build(id: string, read: ValueOf, items: readonly Held[]): Known {
+    if (this.#indexes.size >= mostIndexes) this.#indexes.delete(this.#indexes.keys().next().value!);
+    const gone = new Set<Held>();
+    const known: Known = { valueOf: read, index: new Map(), building: undefined };
     this.#indexes.set(id, known);
-    return known.index.get(values[0]!);
+    const fill = async (): Promise<void> => {
+      const work = new LongWork();
+      for (const item of items) {
+        if (!gone.has(item)) insert(known.index, read(item), item);
+        if (work.step()) await work.rest();
+      }
+      known.building = undefined;
+    };
+    known.building = { gone, done: Promise.resolve().then(fill) };
+    return known;
   }
+}
+
+/** The values a selector asks for exactly, as far as they are looked up. */
+function lookupsOf({ labels, fields }: Selector): { readonly id: string; readonly of: "label" | "field"; readonly key: string; readonly value: string }[] {
+  const exact = (of: "label" | "field", requirements: readonly Requirement[]) =>
+    requirements.filter(isExact).map(({ key, values }) => ({ id: `${of} ${key}`, of, key, value: values[0]! }));
+  return [...exact("field", fields), ...exact("label", labels)].slice(0, mostLookups);
 }
 
 /** Where everybody is in one namespace and most share a value, an index by it would hold everything in a single bucket. */

@@ -1,4 +1,5 @@
 // One page of a list: from what is in memory, or straight from the store.
+import { LongWork, type Selector } from "#base";
 import { Compacted, type Revision, type Store } from "#store";
 import type { Held } from "./held.ts";
 import type { Reader } from "./resource-cache.ts";
@@ -13,25 +14,31 @@ export interface OrderedItems {
 
 type Place = Pick<ListQuery, "below" | "selector" | "limit" | "after">;
 
-/** Under a selector the reference continues behind the last match it returned, whether or not more match. */
-export function pageOf(items: OrderedItems, resourcePrefix: string, query: Place, revision: Revision): Listing {
+/** The page as it is at the moment of the call, however long it takes to pick it. */
+export async function pageOf(items: OrderedItems, resourcePrefix: string, query: Place, revision: Revision): Promise<Listing> {
   const prefix = resourcePrefix + query.below;
   const after = query.after === undefined ? undefined : resourcePrefix + query.after;
-  const page: Held[] = [];
-  const limit = query.limit ?? Infinity;
-  let more = false;
-  items.scan(prefix, after, (item) => {
-    if (page.length === limit) {
-      more = true;
-      return false;
-    }
-    if (query.selector.everything || query.selector.matches(item)) page.push(item);
-    return true;
-  });
+  const { selector, limit = Infinity } = query;
+  const found: Held[] = [];
+  const most = selector.everything ? limit + 1 : Infinity;
+  items.scan(prefix, after, (item) => found.push(item) < most);
+  const { page, more } = selector.everything ? { page: found.slice(0, limit), more: found.length > limit } : await picked(found, selector, limit);
   const last = page.at(-1);
   if (!more || !last) return { revision, items: page };
   const next = last.key.slice(resourcePrefix.length);
-  return { revision, items: page, next, ...(query.selector.everything && { remaining: items.count(prefix, last.key) }) };
+  return { revision, items: page, next, ...(selector.everything && { remaining: items.count(prefix, last.key) }) };
+}
+
+/** Under a selector the reference continues behind the last match it returned, whether or not more match. */
+async function picked(items: readonly Held[], selector: Selector, limit: number): Promise<{ readonly page: readonly Held[]; readonly more: boolean }> {
+  const page: Held[] = [];
+  const work = new LongWork();
+  for (const item of items) {
+    if (page.length === limit) return { page, more: true };
+    if (selector.matches(item)) page.push(item);
+    if (work.step()) await work.rest();
+  }
+  return { page, more: false };
 }
 
 const entriesPerRead = 1000;

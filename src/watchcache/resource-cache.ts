@@ -1,5 +1,5 @@
 // The cache of one resource: all its objects as bytes, its recent changes, and everyone who watches them.
-import { SortedMap } from "#base";
+import { type Selector, SortedMap } from "#base";
 import { Compacted, type Entry, type Revision, type Store, type Change as StoreChange } from "#store";
 import { Demux, type Watching, frameFor } from "./demux.ts";
 import { Change, Frame } from "./frame.ts";
@@ -43,6 +43,7 @@ export class ResourceCache implements ObjectSource {
   #history: History;
   /** Everything below a prefix, shared by watchers that start at the same moment. */
   #state: { readonly prefix: string; readonly items: readonly Held[] } | undefined;
+  #changes = 0;
   /** Lists given since the last change, by question. They last as long as somebody else uses them. */
   readonly #answers = new Map<string, Answer>();
   readonly #indexes = new IndexesOnDemand();
@@ -142,28 +143,32 @@ export class ResourceCache implements ObjectSource {
       await this.#kept(freshness.revision);
       const later = this.#history.after(freshness.revision);
       if (!later) return await pageFromStore(this.#feed.store, this.prefix, this.read, query, freshness.revision);
-      return pageOf(later.length === 0 ? this.#items : new Past(this.#items, later), this.prefix, query, freshness.revision);
+      return await pageOf(later.length === 0 ? this.#items : new Past(this.#items, later), this.prefix, query, freshness.revision);
     }
+    await this.#indexed(query);
     const revision = await this.#fresh(freshness);
     const question = questionOf(query);
     const known = this.#answers.get(question);
     const items = known?.items.deref();
     if (known && items) return { revision, items, ...known.rest };
-    const { items: made, revision: _, ...rest } = this.#listed(query, revision);
+    const changes = this.#changes;
+    const { items: made, revision: _, ...rest } = await this.#listed(query, revision);
+    if (changes !== this.#changes) return { revision, items: made, ...rest };
     if (this.#answers.size >= mostAnswers) this.#answers.delete(this.#answers.keys().next().value!);
     this.#answers.set(question, { items: new WeakRef(made), rest });
     return { revision, items: made, ...rest };
   }
 
-  #listed(query: ListQuery, revision: Revision): Listing {
+  async #listed(query: ListQuery, revision: Revision): Promise<Listing> {
     const found = this.#matching(query);
-    if (!found) return pageOf(this.#items, this.prefix, query, revision);
+    if (!found) return await pageOf(this.#items, this.prefix, query, revision);
     const last = query.limit === undefined ? undefined : found[query.limit - 1];
     if (!last || this.#items.count(this.prefix + query.below, last.key) === 0) return { revision, items: found };
     return { revision, items: found.slice(0, query.limit), next: last.key.slice(this.prefix.length) };
   }
 
   #forgetAnswers(): void {
+    this.#changes++;
     this.#state = undefined;
     if (this.#answers.size > 0) this.#answers.clear();
   }
@@ -173,6 +178,7 @@ export class ResourceCache implements ObjectSource {
     const watching: Watching = { prefix: this.prefix + query.below, selector, watcher, after: typeof from === "number" ? from : 0 };
     let revision: Revision;
     if (from === "state") {
+      await this.#indexed(query);
       revision = await this.#fresh({ at: "latest" });
       const history = this.#history;
       await this.#tellState(watching, query);
@@ -191,7 +197,7 @@ export class ResourceCache implements ObjectSource {
 
   /** Objects that are there, some at a time, in key order. */
   async #tellState({ prefix, selector, watcher }: Watching, query: WatchQuery): Promise<void> {
-    const items = selector.everything ? this.#everythingBelow(prefix) : (this.#matching(query) ?? pageOf(this.#items, this.prefix, query, 0).items);
+    const items = selector.everything ? this.#everythingBelow(prefix) : (this.#matching(query) ?? (await pageOf(this.#items, this.prefix, query, 0)).items);
     let part: Frame[] = [];
     let bytes = 0;
     for (const [at, item] of items.entries()) {
@@ -239,6 +245,11 @@ export class ResourceCache implements ObjectSource {
     }
   }
 
+  /** Before the moment that an answer shows: to build an index takes a while. */
+  async #indexed({ selector, below }: Pick<ListQuery, "selector" | "below">): Promise<void> {
+    if (selector.exact && !asksForName(selector, below)) await this.#indexes.ready(selector, () => this.#everythingBelow(this.prefix));
+  }
+
   /** All matches in key order, where the selector names a value to look them up by. */
   #matching(query: Pick<ListQuery, "selector" | "below" | "after">): Held[] | undefined {
     const { selector } = query;
@@ -247,11 +258,11 @@ export class ResourceCache implements ObjectSource {
     const after = query.after === undefined ? undefined : this.prefix + query.after;
     const fits = (item: Held): boolean => item.key.startsWith(prefix) && (after === undefined || item.key > after) && selector.matches(item);
     const { exact } = selector;
-    if (exact?.of === "field" && exact.key === "metadata.name" && query.below !== "") {
-      const item = this.#items.get(prefix + exact.value);
+    if (asksForName(selector, query.below)) {
+      const item = this.#items.get(prefix + exact!.value);
       return item && fits(item) ? [item] : [];
     }
-    const candidates = exact && this.#indexes.candidates(selector, () => this.#items.values());
+    const candidates = exact && this.#indexes.candidates(selector);
     if (!candidates) return undefined;
     const found: Held[] = [];
     for (const item of candidates) if (fits(item)) found.push(item);
@@ -264,6 +275,9 @@ export class ResourceCache implements ObjectSource {
     return this.#feed.revision();
   }
 }
+
+/** Where the place is known, a name is the key. */
+const asksForName = ({ exact }: Selector, below: string): boolean => exact?.of === "field" && exact.key === "metadata.name" && below !== "";
 
 /** The same for lists that must show the same. */
 const questionOf = ({ below, limit, after, selector: { labels, fields } }: ListQuery): string => JSON.stringify([below, limit, after, labels, fields]);

@@ -2,14 +2,13 @@
 //
 //   the list without objects, cut open    {"kind":"…List","metadata":{…},"items":[ | ]}
 //   and the objects put in between                                               ^
+import { LongWork } from "#base";
 import { type Message, encodeEnvelope, printYaml, protobufCodec, stringifyJson } from "#schema";
 import type { Held } from "#watchcache";
 import type { Choice } from "./negotiate.ts";
 
 /** Shorter lists are made in one go. */
 export const shortList = 256;
-const millisecondsAtOnce = 5;
-const itemsBetweenLooks = 16;
 
 export interface LongList {
   /** The list with an empty array of objects (or rows). */
@@ -27,14 +26,13 @@ export async function longList(items: readonly Held[], list: LongList, choice: C
     if (gathered.length > 0) parts.push(typeof gathered[0] === "string" ? Buffer.from(gathered.join("")) : Buffer.concat(gathered as Uint8Array[]));
     gathered = [];
   };
-  let began = performance.now();
+  const work = new LongWork();
   for (const [at, held] of items.entries()) {
     if (at > 0) gathered.push(form.between);
     gathered.push(form.encode(list.item(held)));
-    if (at % itemsBetweenLooks !== 0 || performance.now() - began < millisecondsAtOnce) continue;
+    if (!work.step()) continue;
     join();
-    await new Promise((resolve) => setImmediate(resolve));
-    began = performance.now();
+    await work.rest();
   }
   join();
   return form.around(parts);
@@ -45,14 +43,12 @@ const spliceBytes = 1024 * 1024;
 /** The same for bytes that are only cut and joined: pieces of about a megabyte. */
 export async function splicedLongList(items: readonly Held[], splice: (items: readonly Held[]) => Uint8Array): Promise<Uint8Array[]> {
   const parts: Uint8Array[] = [];
-  let began = performance.now();
+  const work = new LongWork();
   for (let from = 0, to = 0; from < items.length; from = to) {
     for (let size = 0; to < items.length && size < spliceBytes; to++) size += items[to]!.line.length;
     if (from > 0) parts.push(comma);
     parts.push(splice(items.slice(from, to)));
-    if (performance.now() - began < millisecondsAtOnce) continue;
-    await new Promise((resolve) => setImmediate(resolve));
-    began = performance.now();
+    if (work.tired) await work.rest();
   }
   return parts;
 }

@@ -28,8 +28,8 @@ export interface ConnectionOptions {
   /** How long the beginning of a connection, or of a request, may take to come. */
   readonly headersTimeoutMilliseconds: number;
   readonly idleTimeoutMilliseconds: number;
-  /** Settles when the exchange is over; must not throw. */
-  readonly serve: (stream: Stream) => Promise<void>;
+  /** Begins an exchange, now or soon; `done` is called when it is over. Must not throw. */
+  readonly serve: (stream: Stream, done: () => void) => void;
   readonly onClose: () => void;
   /** Told of mistakes of our own: the connection is lost, the program lives on. */
   readonly onProblem: (error: Error) => void;
@@ -188,7 +188,7 @@ export class Connection {
     this.streams.set(id, stream);
     if (end && !stream.finish()) return this.reset(stream, fault.protocol);
     this.running++;
-    void this.options.serve(stream).then(() => this.running--);
+    this.options.serve(stream, () => this.running--);
   }
 
   private onData(flags: number, id: number, payload: Buffer): void {

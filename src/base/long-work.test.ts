@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { LongWork } from "./long-work.ts";
+
+test("pieces of long work take turns: one slice of one of them in each turn of the event loop", async () => {
+  const slices: string[] = [];
+  const piece = async (name: string): Promise<void> => {
+    const work = new LongWork();
+    for (let slice = 0; slice < 3; slice++) {
+      await work.rest();
+      slices.push(name);
+    }
+  };
+  const all = Promise.all(["a", "b", "c"].map(piece));
+  for (let turn = 1; turn <= 9; turn++) {
+    await nextTurn();
+    assert.ok(slices.length <= turn, `${slices.length} slices in ${turn} turns`);
+  }
+  await all;
+  assert.equal(slices.join(""), "abcabcabc");
+});
+
+test("small steps ask for a rest only once a slice is over", () => {
+  const work = new LongWork();
+  let steps = 0;
+  const began = performance.now();
+  while (!work.step()) steps++;
+  assert.ok(performance.now() - began >= 5);
+  assert.ok(steps > 16);
+});
