@@ -28,6 +28,8 @@ export const startUpChecks = (access: { bootstrapped(): void }): readonly Health
   { name: "poststarthook/rbac/bootstrap-roles", check: () => access.bootstrapped() },
   { name: "poststarthook/scheduling/bootstrap-system-priority-classes", check: () => undefined },
   { name: "poststarthook/priority-and-fairness-config-producer", check: () => undefined },
+  { name: "poststarthook/start-cluster-authentication-info-controller", check: () => undefined },
+  { name: "poststarthook/start-legacy-token-tracking-controller", check: () => undefined },
 ];
 
 export function healthChecks(options: HealthOptions): HealthPaths {
