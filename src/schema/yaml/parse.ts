@@ -2,7 +2,7 @@
 // differs from every stock schema, and because duplicate keys must be told with their line.
 
 import { type Event, EVENT_ID, SCALAR_STYLE, type ScalarEvent, getScalarValue, parseEvents } from "js-yaml";
-import { setKey } from "../json/parse.ts";
+import { parseJson, setKey } from "../json/parse.ts";
 import { YamlError } from "./error.ts";
 import { goFloat } from "./go-float.ts";
 import { resolvePlain, resolveTagged, shortTag } from "./resolve.ts";
@@ -27,7 +27,24 @@ export function parseYamlDocuments(input: string | Uint8Array): ParsedYaml[] {
 }
 
 /** The first document, which is the one that counts where a single object is expected. */
-export const parseYaml = (input: string | Uint8Array): ParsedYaml => parseYamlDocuments(input)[0] ?? { value: null, duplicate: [] };
+export function parseYaml(input: string | Uint8Array): ParsedYaml {
+  const source = typeof input === "string" ? input : textOf(input);
+  return readAsJson(source) ?? parseYamlDocuments(source)[0] ?? { value: null, duplicate: [] };
+}
+
+/** What the two read differently: halves of a character written as escapes, and keys that merge. */
+const ambiguous = /\\u[dD][89a-fA-F]|"<<"/;
+
+/** JSON is YAML too, and programs mostly send it where YAML is meant: read as what it is, it costs a small part. */
+function readAsJson(source: string): ParsedYaml | undefined {
+  if (!source.startsWith("{") || ambiguous.test(source)) return undefined;
+  try {
+    const parsed = parseJson(source, { maxDepth: deepest });
+    return parsed.duplicate.length === 0 ? parsed : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 function textOf(bytes: Uint8Array): string {
   try {

@@ -150,3 +150,24 @@ test("objects are read from YAML with all checks of JSON, and printed from canon
   assert.equal(encodeYaml(Thing, value), "apiVersion: v1\ncount: 3\nkind: Thing\nlimits:\n  cpu: 1500m\n  memory: 1Gi\nmetadata:\n  made: null\n  name: b\n");
   assert.throws(() => decodeYaml(Thing, "args: [yes]"), { name: "DecodeError", path: "args[0]" });
 });
+
+test("JSON is read the same by its own reader and as YAML", () => {
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 })), fc.constantFrom(undefined, 2, "\t"), (value, indent) => {
+      const text = JSON.stringify(value, null, indent);
+      assert.deepEqual(parseYaml(text), parseYamlDocuments(text)[0]);
+    }),
+  );
+  for (const text of [
+    '{"a":1.0,"b":1e3,"c":9007199254740993,"d":-0,"e":18446744073709551616}',
+    '{"a":1,"a":2}',
+    '{"<<":{"a":1}}',
+    '{"a":"\\u00e9\\/\\t"}',
+    "{a: b}",
+    '{"a":1}\n---\n{"b":2}',
+    '{"a":1} # end',
+    '{ "a" : [ ] }\n',
+  ]) {
+    assert.deepEqual(parseYaml(text), parseYamlDocuments(text)[0], text);
+  }
+});
