@@ -1,5 +1,5 @@
 // Runs the plugins in their order: all that change, then all that only look.
-import { type FieldError, invalid } from "#base";
+import { ApiError, type FieldError, invalid } from "#base";
 import type { AdmissionPlugin, Attempt } from "./attempt.ts";
 
 export interface AdmissionChain {
@@ -14,14 +14,28 @@ export function admissionChain(plugins: readonly AdmissionPlugin[]): AdmissionCh
   return {
     plugins: plugins.map(({ name }) => name),
     mutate: async (attempt) => {
-      for (const plugin of mutating(attempt)) await plugin.mutate!(attempt);
+      try {
+        for (const plugin of mutating(attempt)) await plugin.mutate!(attempt);
+      } catch (error) {
+        throw aboutSomething(error, attempt);
+      }
     },
     validate: async (attempt) => {
       const errors: FieldError[] = [];
-      for (const plugin of validating(attempt)) errors.push(...(await plugin.validate!(attempt)));
+      try {
+        for (const plugin of validating(attempt)) errors.push(...(await plugin.validate!(attempt)));
+      } catch (error) {
+        throw aboutSomething(error, attempt);
+      }
       if (errors.length > 0) throw invalid(attempt.kind, attempt.name, errors);
     },
   };
+}
+
+/** A refusal always names what is refused, even what has no name yet. */
+function aboutSomething(error: unknown, { name }: Attempt): unknown {
+  if (name !== "" || !(error instanceof ApiError) || error.reason !== "Forbidden" || error.details?.name !== undefined) return error;
+  return new ApiError(error.code, error.reason, error.message.replace(" is forbidden", ' "Unknown" is forbidden'), { ...error.details, name: "Unknown" });
 }
 
 /** Most plugins look at few kinds: those that a request concerns are found once per operation and resource. */

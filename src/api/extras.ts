@@ -16,6 +16,9 @@ export const unique: FieldExtras = { list: { type: "set" } };
 /** A list with one owner. */
 export const whole: FieldExtras = { list: { type: "atomic" } };
 
+/** Empty is not the same as absent. */
+export const emptyCounts: FieldExtras = { emptyCounts: true };
+
 /** Strategic merge patch merges the items, matching them by `key` (by value without one). */
 export const merged = (key?: string): FieldExtras => ({ patch: key === undefined ? { strategy: "merge" } : { strategy: "merge", key } });
 

@@ -84,6 +84,9 @@ async function boundObject(
   const { kind = "", apiVersion = "", name: boundName = "", uid } = ref;
   const type = apiVersion.includes("/") ? undefined : kind;
   if (type !== "Pod" && type !== "Secret") throw badRequest(`cannot bind token to object of type ${apiVersion}, Kind=${kind}`);
+  if (boundName === "") throw badRequest("Name parameter required.");
+  if (boundName.includes("/") || boundName.includes("%") || boundName === "." || boundName === "..")
+    throw badRequest(`Name parameter invalid: ${JSON.stringify(boundName)}: it cannot stand in a path`);
   const object: StoredObject | undefined = await (type === "Pod" ? objects.pod(namespace, boundName) : objects.secret(namespace, boundName));
   if (!object) throw notFound({ group: "", resource: type === "Pod" ? "pods" : "secrets" }, boundName);
   if (type === "Pod" && object.spec?.serviceAccountName !== name) {

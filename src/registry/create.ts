@@ -1,6 +1,6 @@
 // The way of a new object: metadata filled in, admission, the strategy's say, one encoding, one write.
 import { randomUUID } from "node:crypto";
-import { ApiError, alreadyExists, badRequest, invalid } from "#base";
+import { ApiError, type FieldError, alreadyExists, badRequest, invalid } from "#base";
 import { validate } from "#schema";
 import type { Held } from "#watchcache";
 import { trackUpdate } from "./field-owners.ts";
@@ -62,7 +62,9 @@ async function attemptToCreate(request: WriteRequest, object: ApiObject, options
   if (strategy.generation) meta.generation = 1;
   if (strategy.status === "cleared") delete (object as unknown as Record<string, unknown>)["status"];
   strategy.prepareForCreate?.(object, about);
-  const errors = [...(strategy.metaChecks?.onCreate === 0 ? [] : newMetaErrors(request, meta)), ...validate(resource.hub, object), ...(strategy.validate?.(object, about) ?? [])];
+  const errors: FieldError[] = [];
+  for (let times = strategy.metaChecks?.onCreate ?? 1; times > 0; times--) errors.push(...newMetaErrors(request, meta));
+  errors.push(...validate(resource.hub, object), ...(strategy.validate?.(object, about) ?? []));
   if (errors.length === 0) errors.push(...validateMeta(meta, resource.namespaced, pathSegment));
   if (errors.length > 0) throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, meta.name ?? "", errors);
   for (const text of strategy.warnings?.(object, undefined, about) ?? []) request.warn(text);

@@ -80,7 +80,7 @@ function validateOwners(owners: readonly OwnerReference[] | undefined, metaPath:
   const errors: FieldError[] = [];
   let controller: string | undefined;
   for (const owner of owners ?? []) {
-    if (!owner.apiVersion || owner.apiVersion.endsWith("/")) errors.push(invalidValue(`${path}.apiVersion`, owner.apiVersion, "version must not be empty"));
+    if (!hasVersion(owner.apiVersion)) errors.push(invalidValue(`${path}.apiVersion`, owner.apiVersion, "version must not be empty"));
     if (!owner.kind) errors.push(invalidValue(`${path}.kind`, owner.kind, "kind must not be empty"));
     if (!owner.name) errors.push(invalidValue(`${path}.name`, owner.name, "name must not be empty"));
     if (!owner.uid) errors.push(invalidValue(`${path}.uid`, owner.uid, "uid must not be empty"));
@@ -92,6 +92,12 @@ function validateOwners(owners: readonly OwnerReference[] | undefined, metaPath:
     else controller = name;
   }
   return errors;
+}
+
+/** `version` or `group/version`; what has more parts says nothing. */
+function hasVersion(apiVersion: string): boolean {
+  const parts = apiVersion.split("/");
+  return parts.length <= 2 && parts.at(-1) !== "";
 }
 
 /** An owner named twice in the same words is kept once; tells which were repeated. */

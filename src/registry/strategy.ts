@@ -67,7 +67,7 @@ export interface PartSubresource<T extends ApiObject> {
 
 export interface MetaChecks {
   /** On creation; default 1. Where it is 0 any name that fits into a path will do. */
-  readonly onCreate?: 0 | 1;
+  readonly onCreate?: 0 | 1 | 2;
   /** On a change, as if the object were new; default 0. */
   readonly asNew?: 0 | 1 | 2;
   /** On a change, against what was there; default 1. */

@@ -53,6 +53,7 @@ export async function update(request: WriteRequest, name: string, change: Change
       throw conflict(resource.nameIn(endpoint), name, `Precondition failed: UID in precondition: ${change.uid}, UID in object meta: ${old.metadata.uid}`);
     }
     const object = await change.transform(copy());
+    tidyOwners(request, object);
     const unconditional = wantsAnyVersion(object);
     if (unconditional && resource.strategy.conditionalUpdate) {
       // The reference names the resource where the kind belongs, and clients have seen nothing else.
@@ -87,7 +88,6 @@ async function prepared(request: WriteRequest, name: string, sent: ApiObject, ol
   let object = sent;
   fillNamespace(request, object);
   const part = request.subresource ? strategy.subresources?.[request.subresource] : undefined;
-  tidyOwners(request, object);
   if (!change.tracked) trackUpdate(request, old, object);
   await request.admission.mutate(attempt(request, "UPDATE", name, object, old));
   tidyOwners(request, object);
@@ -103,7 +103,7 @@ async function prepared(request: WriteRequest, name: string, sent: ApiObject, ol
   meta.creationTimestamp = old.metadata.creationTimestamp;
   if (old.metadata.deletionTimestamp) meta.deletionTimestamp = old.metadata.deletionTimestamp;
   if (old.metadata.deletionGracePeriodSeconds !== undefined) meta.deletionGracePeriodSeconds ??= old.metadata.deletionGracePeriodSeconds;
-  delete meta.selfLink;
+  if (!request.dryRun) delete meta.selfLink;
   const errors: FieldError[] = [...validateMeta(meta, resource.namespaced, pathSegment), ...validateMetaUpdate(meta, old.metadata)];
   errors.push(
     ...(part ? [...repeatedMetaErrors(request, meta, old.metadata, part.metaChecks), ...(part.validate?.(object, old, about) ?? [])] : ownUpdateErrors(request, object, old)),

@@ -113,6 +113,8 @@ export interface FieldExtras {
   readonly nullable?: boolean;
   /** Where the published schema's `required` list differs from the presence. */
   readonly published?: "required" | "optional";
+  /** A list or map that, read while empty, is not as good as absent: the kind's rules tell the two apart. It is never written. */
+  readonly emptyCounts?: boolean;
   /** A published format that does not follow from the scalar. */
   readonly format?: string;
   /** In protobuf the list is a message of its own, with the items in field 1. (Lists inside maps and lists always are.) */

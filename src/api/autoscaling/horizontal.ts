@@ -1,6 +1,6 @@
 // Changing the number of pods by their load.
 import { type TypeOf, embedded, int32, int64, list, optional, pointer, quantity, required, string, time } from "#schema";
-import { assumed, keyed, merged, whole } from "../extras.ts";
+import { assumed, emptyCounts, keyed, merged, whole } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { autoscalingV2 } from "../packages.ts";
@@ -80,7 +80,7 @@ export type HPAScalingPolicy = TypeOf<typeof HPAScalingPolicy>;
 export const HPAScalingRules = message("HPAScalingRules", "How the number may change in one direction.", {
   stabilizationWindowSeconds: pointer(3, int32, "Seconds of past wishes that are looked at before acting."),
   selectPolicy: pointer(1, string, "Which policy counts: Max, Min or Disabled."),
-  policies: optional(2, list(HPAScalingPolicy), "The policies.", whole),
+  policies: optional(2, list(HPAScalingPolicy), "The policies.", { ...whole, ...emptyCounts }),
 });
 export type HPAScalingRules = TypeOf<typeof HPAScalingRules>;
 

@@ -46,6 +46,20 @@ const refused: [name: string, spec: object, causes: string[]][] = [
       "NotSupported spec.behavior.scaleUp.selectPolicy",
     ],
   ],
+  [
+    "an empty list of policies is not the same as none",
+    { scaleTargetRef, maxReplicas: 1, behavior: { scaleUp: { policies: [] }, scaleDown: {} } },
+    ["Required spec.behavior.scaleUp.policies"],
+  ],
+  [
+    "nobody's resource of a container is wrong twice",
+    {
+      scaleTargetRef,
+      maxReplicas: 1,
+      metrics: [{ type: "ContainerResource", containerResource: { name: "odd", container: "c", target: { type: "AverageValue", averageValue: "1" } } }],
+    },
+    ["Invalid spec.metrics[0].containerResource.name", "Invalid spec.metrics[0].containerResource.name"],
+  ],
 ];
 for (const [name, spec, causes] of refused) test(name, () => assert.deepEqual(tryCreate(horizontalPodAutoscaler, { metadata, spec }).causes, causes));
 

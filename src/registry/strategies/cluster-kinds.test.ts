@@ -120,7 +120,33 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     "what a runtime costs is known",
     runtimeClass,
     { handler: "h", overhead: { podFixed: { odd: "1", cpu: "-1" } } },
-    ["Invalid overhead.limits[cpu]", "Invalid overhead.limits[odd]"],
+    ["Invalid overhead.limits[cpu]", "Invalid overhead.limits[odd]", "Invalid overhead.limits[odd]"],
+  ],
+  [
+    "limits of nobody's resource are wrong as a resource and as one for containers",
+    limitRange,
+    limits({ type: "Pod", max: { odd: "1" } }),
+    ["Invalid spec.limits[0].max[odd]", "Invalid spec.limits[0].max[odd]"],
+  ],
+  [
+    "below nothing no ratio fits",
+    limitRange,
+    limits({ type: "Pod", min: { cpu: "-1" }, max: { cpu: "2" }, maxLimitRequestRatio: { cpu: "3" } }),
+    ["Invalid spec.limits[0].maxLimitRequestRatio[cpu]"],
+  ],
+  [
+    "tolerations of a runtime that differ only in their time are one",
+    runtimeClass,
+    {
+      handler: "h",
+      scheduling: {
+        tolerations: [
+          { key: "k", operator: "Exists", effect: "NoExecute", tolerationSeconds: 1 },
+          { key: "k", operator: "Exists", effect: "NoExecute", tolerationSeconds: 2 },
+        ],
+      },
+    },
+    ["Duplicate scheduling.tolerations[1]"],
   ],
   [
     "limits are in order",
@@ -165,10 +191,11 @@ const changed: [name: string, strategy: Strategy, before: object, after: object,
     runtimeClass,
     { handler: "h" },
     { handler: "h", scheduling: { tolerations: [{ key: "a", operator: "Odd" }] } },
-    ["NotSupported scheduling.tolerations[0].operator"],
+    ["NotSupported scheduling.tolerations.tolerations[0].operator"],
   ],
   ["scopes of a quota stay", resourceQuota, { spec: { scopes: ["Terminating"] } }, { spec: { scopes: ["NotTerminating"] } }, ["Invalid spec.scopes"]],
   ["webhooks made before a rule may break it", validatingWebhookConfiguration, { webhooks: [hook, hook] }, { webhooks: [hook, hook] }, []],
+  ["a scope said twice is no other scope", resourceQuota, { spec: { scopes: ["BestEffort"] } }, { spec: { scopes: ["BestEffort", "BestEffort"] } }, []],
 ];
 for (const [name, strategy, before, after, causes] of changed)
   test(name, () => assert.deepEqual(tryUpdate(strategy, { metadata, ...before }, { metadata, ...after }).causes, causes));

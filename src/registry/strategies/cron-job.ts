@@ -1,12 +1,12 @@
 // Cron jobs: a schedule and the jobs made by it.
 import { CronJob, type CronJobSpec } from "#api";
 import { type FieldError, invalidValue, notSupported, required } from "#base";
-import { type Circumstances, strategy } from "../strategy.ts";
+import type { Circumstances } from "../strategy.ts";
 import { ageColumn, ago, nameColumn } from "./cells/columns.ts";
 import { selectorText } from "./cells/text.ts";
 import { jobSpecDefaults, jobSpecErrors } from "./job.ts";
 import { statusPart } from "./parts.ts";
-import { containersText, imagesText, podTemplateWarnings } from "./pod-template.ts";
+import { containersText, imagesText, podTemplateWarnings, templated } from "./pod-template.ts";
 import { isTimeZone, scheduleProblem } from "./rules/cron.ts";
 import { notNegative } from "./rules/numbers.ts";
 import { oneOf } from "./rules/one-of.ts";
@@ -40,7 +40,7 @@ function zoneErrors(zone: string, field: string): FieldError[] {
 
 const template = ({ spec }: CronJob) => spec.jobTemplate.spec.template;
 
-export const cronJob = strategy<CronJob>({
+export const cronJob = templated<CronJob>((obj) => obj.spec.jobTemplate.spec.template, {
   resource: "cronjobs",
   singular: "cronjob",
   shortNames: ["cj"],

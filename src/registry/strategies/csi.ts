@@ -128,7 +128,7 @@ export const csiStorageCapacity = strategy<CSIStorageCapacity>({
   singular: "csistoragecapacity",
   scope: "Namespaced",
   hub: CSIStorageCapacity,
-  metaChecks: { asNew: 1 },
+  metaChecks: { onCreate: 2, asNew: 1 },
   conditionalUpdate: true,
   // Everything is said twice of a new capacity; clients know it no other way.
   validate: (obj) => [...capacityErrors(obj), ...capacityErrors(obj)],

@@ -1,11 +1,11 @@
 // Daemon sets: one pod on every node. The number of template changes is kept in an annotation, as it always was.
 import { DaemonSet, type DaemonSetSpec, type DaemonSetUpdateStrategy } from "#api";
 import { type FieldError, invalidValue, notSupported, required } from "#base";
-import { type Circumstances, strategy } from "../strategy.ts";
+import type { Circumstances } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { labelsText, orNone, selectorText } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
-import { podColumns, podTemplateDefaults, podTemplateWarnings, validatePodTemplate } from "./pod-template.ts";
+import { podColumns, podTemplateDefaults, podTemplateWarnings, templated, validatePodTemplate } from "./pod-template.ts";
 import { isEmptySelector, labelSelectorErrors, selects } from "./rules/label-selector.ts";
 import { atMostWhole, countOrPercent, notNegative, percentOf } from "./rules/numbers.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
@@ -43,7 +43,7 @@ function specErrors(spec: DaemonSetSpec, about: Circumstances): FieldError[] {
 
 const counters = ["currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady", "updatedNumberScheduled", "numberAvailable", "numberUnavailable"];
 
-export const daemonSet = strategy<DaemonSet>({
+export const daemonSet = templated<DaemonSet>((obj) => obj.spec.template, {
   resource: "daemonsets",
   singular: "daemonset",
   shortNames: ["ds"],

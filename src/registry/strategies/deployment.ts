@@ -1,11 +1,11 @@
 // Deployments and the replica sets below them.
 import { Deployment, type DeploymentSpec, type DeploymentStrategy, ReplicaSet, type ReplicaSetSpec } from "#api";
 import { type FieldError, forbiddenField, invalidValue, notSupported, required } from "#base";
-import { type Circumstances, type Column, strategy } from "../strategy.ts";
+import type { Circumstances, Column } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { selectorText } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
-import { podColumns, podTemplateDefaults, podTemplateWarnings, validatePodTemplate } from "./pod-template.ts";
+import { podColumns, podTemplateDefaults, podTemplateWarnings, templated, validatePodTemplate } from "./pod-template.ts";
 import { scaleView } from "./rules/scale.ts";
 import { atMostWhole, countOrPercent, notNegative, percentOf } from "./rules/numbers.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
@@ -52,7 +52,7 @@ function rolloutErrors(rollout: DeploymentStrategy, path: string): FieldError[] 
 
 const replicas = ["replicas", "readyReplicas", "availableReplicas"];
 
-export const deployment = strategy<Deployment>({
+export const deployment = templated<Deployment>((obj) => obj.spec.template, {
   resource: "deployments",
   singular: "deployment",
   shortNames: ["deploy"],
@@ -111,7 +111,7 @@ const replicaColumns: readonly Column<ReplicaSet>[] = [
   { name: "Ready", type: "integer", doc: "Pods that are ready.", cell: ({ status }) => status.readyReplicas ?? 0 },
 ];
 
-export const replicaSet = strategy<ReplicaSet>({
+export const replicaSet = templated<ReplicaSet>((obj) => obj.spec.template, {
   resource: "replicasets",
   singular: "replicaset",
   shortNames: ["rs"],

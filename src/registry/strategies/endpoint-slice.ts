@@ -7,7 +7,7 @@ import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { firstFew } from "./cells/text.ts";
 import { ipv4Errors, ipv6Errors, ordinaryIpErrors } from "./rules/address.ts";
 import { formatErrors, labelValueErrors, qualifiedNameErrors } from "./rules/format.ts";
-import { oneOf } from "./rules/one-of.ts";
+import { oneOf, supported } from "./rules/one-of.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
 
 const mostEndpoints = 1000;
@@ -57,7 +57,7 @@ function slicePortErrors(ports: readonly SliceEndpointPort[]): FieldError[] {
     const errors = name ? formatErrors(name, `${at}.name`, dns1123LabelProblems) : [];
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
     names.add(name);
-    errors.push(...oneOf(protocol, `${at}.protocol`, ["SCTP", "TCP", "UDP"]));
+    errors.push(...(protocol === undefined ? [required(`${at}.protocol`)] : supported(protocol, `${at}.protocol`, ["SCTP", "TCP", "UDP"])));
     return appProtocol === undefined ? errors : [...errors, ...qualifiedNameErrors(appProtocol, `${at}.appProtocol`)];
   });
 }
@@ -86,9 +86,10 @@ export const endpointSlice = strategy<EndpointSlice>({
   metaChecks: { asNew: 1, asChange: 0 },
   prepareForCreate: forgetTopology,
   prepareForUpdate: (obj, old) => {
-    if (!same(obj.endpoints, old.endpoints)) forgetTopology(obj);
-    // Labels say which service the slice belongs to, so a change of them counts.
-    if (!same(obj.metadata.labels, old.metadata.labels)) obj.metadata.generation = (old.metadata.generation ?? 0) + 1;
+    const changed = !same(obj.endpoints, old.endpoints);
+    if (changed) forgetTopology(obj);
+    // Labels say which service the slice belongs to, so a change of them counts; and so does a topology that is then forgotten.
+    if (changed || !same(obj.metadata.labels, old.metadata.labels)) obj.metadata.generation = (old.metadata.generation ?? 0) + 1;
   },
   validate: errorsOf,
   validateUpdate: (obj, old) => [...errorsOf(obj), ...unchanged(obj.addressType, old.addressType, "addressType")],

@@ -38,6 +38,7 @@ function toCore(hub: Event): ApiObject {
   const core: Record<string, unknown> = { kind: hub.kind, apiVersion: hub.apiVersion };
   for (const key of same) if (from[key] !== undefined) core[key] = from[key];
   for (const [key, to] of renamed) if (from[key] !== undefined) core[to] = from[key];
+  if (hub.series?.count === 0) core["series"] = { lastObservedTime: hub.series.lastObservedTime };
   core["reportingComponent"] ??= "";
   core["reportingInstance"] ??= "";
   return core as unknown as ApiObject;

@@ -3,12 +3,12 @@ import { Job, type JobSpec, type PodTemplateSpec } from "#api";
 import { type FieldError, duplicate, invalidValue, notSupported, required } from "#base";
 import type { Dialect } from "#dialect";
 import { dnsLabel } from "../names.ts";
-import { type Circumstances, strategy } from "../strategy.ts";
+import type { Circumstances } from "../strategy.ts";
 import { span } from "./cells/age.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { selectorText } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
-import { podColumns, podTemplateDefaults, podTemplateWarnings, validatePodTemplate } from "./pod-template.ts";
+import { podColumns, podTemplateDefaults, podTemplateWarnings, templated, validatePodTemplate } from "./pod-template.ts";
 import { failurePolicyErrors } from "./rules/failure-policy.ts";
 import { labelSelectorErrors, selects } from "./rules/label-selector.ts";
 import { notNegative } from "./rules/numbers.ts";
@@ -84,22 +84,25 @@ function specErrors(spec: JobSpec, about: Circumstances): FieldError[] {
   return errors;
 }
 
-function errorsOf(job: Job, about: Circumstances): FieldError[] {
+function errorsOf(job: Job, about: Circumstances, old?: Job): FieldError[] {
   const { metadata, spec } = job;
-  const errors = [...generatedErrors(job, about.dialect), ...specErrors(spec, about)];
+  const errors = [...generatedErrors(job, about.dialect, old), ...specErrors(spec, about)];
   const completions = spec.completions ?? 0;
-  const lastPod = `${metadata.name}-${completions - 1}`;
+  const lastPod = `${metadata.name ?? ""}-${completions - 1}`;
   if (spec.completionMode === "Indexed" && completions > 0 && dnsLabel(lastPod).length > 0)
-    errors.push(invalidValue("metadata.name", metadata.name, `will not able to create pod with invalid DNS label: ${lastPod}`));
+    errors.push(invalidValue("metadata.name", metadata.name ?? "", `will not able to create pod with invalid DNS label: ${lastPod}`));
   return errors;
 }
 
-/** Unless the user minds the selector, it must be the one the server made. */
-function generatedErrors({ metadata, spec }: Job, dialect: Dialect): FieldError[] {
+/** Unless the user minds the selector, it must be the one the server made. Jobs from before the newer labels do without them. */
+function generatedErrors({ metadata, spec }: Job, dialect: Dialect, old: Job | undefined): FieldError[] {
   if (spec.manualSelector || !spec.selector) return [];
+  const { jobName, jobController } = dialect.names.labels;
+  const before = old?.spec.template.metadata.labels ?? {};
+  const wanted = (key: string): boolean => !old || !key.includes("/") || (before[jobName] !== undefined && before[jobController] !== undefined);
   const expected: Record<string, string> = {};
-  for (const key of nameLabels(dialect)) expected[key] = metadata.name ?? "";
-  for (const key of uidLabels(dialect)) expected[key] = metadata.uid ?? "";
+  for (const key of uidLabels(dialect).filter(wanted)) expected[key] = metadata.uid ?? "";
+  for (const key of nameLabels(dialect).filter(wanted)) expected[key] = metadata.name ?? "";
   const labels = spec.template.metadata.labels ?? {};
   const errors = Object.entries(expected).flatMap(([key, value]) => {
     const field = `spec.template.metadata.labels[${key}]`;
@@ -157,7 +160,7 @@ function durationText({ status }: Job, now: Date): string {
   return span(Math.trunc((end - Date.parse(status.startTime)) / 1000));
 }
 
-export const job = strategy<Job>({
+export const job = templated<Job>((obj) => obj.spec.template, {
   resource: "jobs",
   singular: "job",
   categories: ["all"],
@@ -179,9 +182,9 @@ export const job = strategy<Job>({
     if (isTracked(old, dialect)) track(obj, dialect);
     if (same(obj.metadata.labels, obj.spec.template.metadata.labels) && obj.metadata.labels) obj.metadata.labels = { ...obj.metadata.labels };
   },
-  validate: errorsOf,
+  validate: (obj, about) => errorsOf(obj, about),
   // The spec is looked at twice; clients know it no other way.
-  validateUpdate: (obj, old, about) => [...errorsOf(obj, about), ...specErrors(obj.spec, about), ...changeErrors(obj, old)],
+  validateUpdate: (obj, old, about) => [...errorsOf(obj, about, old), ...specErrors(obj.spec, about), ...changeErrors(obj, old)],
   warnings: ({ metadata, spec }, old, about) => [...(old ? [] : podNameWarnings(metadata.name)), ...podTemplateWarnings(spec.template, { metadata, old }, "spec.template", about)],
   fields: ({ status }) => ({ "status.successful": String(status.succeeded ?? 0) }),
   subresources: { status: statusPart(({ status }) => [...counterErrors(status, ["active", "succeeded", "failed", "ready"]), ...uncountedErrors(status)]) },

@@ -35,6 +35,11 @@ const refused: [name: string, spec: Sent, causes: string[]][] = [
       "Invalid spec.podFailurePolicy.rules[0].onExitCodes.values[3]",
     ],
   ],
+  [
+    "a rule that names a container names one",
+    { template, podFailurePolicy: { rules: [{ action: "FailJob", onExitCodes: { containerName: "", operator: "In", values: [1] } }] } },
+    ["Invalid spec.podFailurePolicy.rules[0].onExitCodes.containerName"],
+  ],
 ];
 for (const [name, spec, causes] of refused) test(name, () => assert.deepEqual(tryCreate(job, { metadata, spec }).causes, causes));
 
@@ -71,6 +76,12 @@ const changed: [name: string, before: Sent, after: Sent, causes: string[]][] = [
     { ...made, suspend: true },
     { ...made, suspend: true, template: { ...made.template, spec: { ...template.spec, nodeSelector: { x: "y" } } } },
     [],
+  ],
+  [
+    "a job whose labels are older is asked for those alone",
+    { template: { ...template, metadata: { labels: { a: "b" } } }, manualSelector: true, selector: { matchLabels: { a: "b" } } },
+    { template: { ...template, metadata: { labels: { a: "b" } } }, selector: { matchLabels: { a: "b" } } },
+    ["Invalid spec.selector", "Required spec.template.metadata.labels[controller-uid]", "Required spec.template.metadata.labels[job-name]"],
   ],
 ];
 for (const [name, before, after, causes] of changed) test(name, () => assert.deepEqual(tryUpdate(job, { metadata, spec: before }, { metadata, spec: after }).causes, causes));

@@ -1,6 +1,6 @@
 // Limit ranges: how small and how large single objects may be.
 import { LimitRange, type LimitRangeItem } from "#api";
-import { type FieldError, compareQuantity, duplicate, forbiddenField, invalidValue, parseQuantity, quantityOf, required } from "#base";
+import { type FieldError, compareQuantity, duplicate, forbiddenField, invalidValue, parseQuantity, quantityOf, required, scaledValue } from "#base";
 import { randomUUID } from "node:crypto";
 import type { Dialect } from "#dialect";
 import { strategy } from "../strategy.ts";
@@ -77,8 +77,8 @@ function orderErrors(item: LimitRangeItem, name: string, at: string, dialect: Di
   if (more(min, limit)) errors.push(wrong("default", "is less than min"));
   if (more(limit, max)) errors.push(wrong("default", "is greater than max"));
   if (more(quantityOf(1), ratio)) errors.push(wrong("maxLimitRequestRatio", "is less than 1"));
-  // ratio × min > max, without division
-  if (ratio && more(min && { ...min, value: min.value * ratio.value, scale: min.scale + ratio.scale }, max)) errors.push(wrong("maxLimitRequestRatio", "is greater than max/min"));
+  if (ratio && min && max && Number(scaledValue(ratio, -3)) / 1000 > Number(scaledValue(max, -3)) / Number(scaledValue(min, -3)))
+    errors.push(wrong("maxLimitRequestRatio", "is greater than max/min"));
   if (!mayOvercommit(name, dialect) && limit && request && compareQuantity(limit, request) !== 0) errors.push(wrong("defaultRequest", "must equal the default limit"));
   return errors;
 }

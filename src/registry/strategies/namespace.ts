@@ -1,6 +1,6 @@
 // Namespaces: they carry their own name as a label, and stay until whoever empties them has let go.
 import { Namespace } from "#api";
-import { type FieldError, invalidValue } from "#base";
+import { type FieldError, invalidValue, isLabelValue } from "#base";
 import type { Dialect } from "#dialect";
 import { dnsLabel } from "../names.ts";
 import { validateFinalizersQualified } from "../object-meta.ts";
@@ -42,7 +42,8 @@ export const namespace = strategy<Namespace>({
     const given = obj.spec.finalizers ?? [];
     obj.spec.finalizers = given.includes(own) ? given : [...given, own];
     obj.status = { phase: "Active" };
-    labelWithName(obj, dialect);
+    // A name made up from something unfit is said to be wrong as a name, not as a label, too.
+    if (isLabelValue(obj.metadata.name ?? "")) labelWithName(obj, dialect);
   },
   prepareForUpdate: (obj, old) => {
     obj.spec.finalizers = old.spec.finalizers;

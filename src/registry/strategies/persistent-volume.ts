@@ -19,7 +19,7 @@ function mountErrors({ metadata, spec }: PersistentVolume, { names }: Dialect): 
   return [forbiddenField(`metadata.annotations.${key}`, "may not specify mount options for this volume type")];
 }
 
-/** Where a volume can be reached may be said with newer names of the same labels. */
+/** Where a volume can be reached may be said with newer names of the same labels; a label without a name is no change, but an error of its own. */
 function sameAffinity(now: PersistentVolumeSpec["nodeAffinity"], old: PersistentVolumeSpec["nodeAffinity"], { names: { labels } }: Dialect): boolean {
   const newer: Readonly<Record<string, string>> = {
     [labels.betaZone]: labels.zone,
@@ -33,7 +33,7 @@ function sameAffinity(now: PersistentVolumeSpec["nodeAffinity"], old: Persistent
     for (const part of ["matchExpressions", "matchFields"] as const) {
       term[part]?.forEach((before, index) => {
         const key = now?.required?.nodeSelectorTerms?.[position]?.[part]?.[index]?.key;
-        if (key !== undefined && own(newer, before.key) === key) before.key = key;
+        if (key !== undefined && (own(newer, before.key) ?? "") === key) before.key = key;
       });
     }
   });

@@ -59,6 +59,7 @@ export function roundUp(amounts: Amounts | undefined): void {
   }
 }
 
+const longestImageName = 255;
 const part = "[a-z0-9]+(?:(?:\\.|_{1,2}|-+)[a-z0-9]+)*";
 const hostPart = "[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?";
 const host = new RegExp(`^${hostPart}(?:\\.${hostPart})*(?::[0-9]+)?$`);
@@ -71,5 +72,8 @@ export function tagOf(image: string): string | undefined {
   const hosted = /[.:]/.test(first) || first === "localhost";
   const found = path.exec(hosted ? image.slice(slash + 1) : image);
   if (!found || (hosted && !host.test(first)) || /^[a-f0-9]{64}$/.test(image)) return undefined;
+  const name = image.replace(/@.*$/, "").replace(/:[^/]*$/, "");
+  const full = hosted ? name : slash < 0 ? `docker.io/library/${name}` : `docker.io/${name}`;
+  if (full.length > longestImageName) return undefined;
   return found.groups!["tag"] ?? (found.groups!["digest"] ? undefined : "latest");
 }

@@ -2,7 +2,7 @@
 import type { ObjectMeta, PodTemplateSpec } from "#api";
 import { type FieldError, forbiddenField } from "#base";
 import { validateAnnotations, validateLabels } from "../object-meta.ts";
-import type { Circumstances, Column } from "../strategy.ts";
+import { type ApiObject, type Circumstances, type Column, type Strategy, strategy } from "../strategy.ts";
 import { joined } from "./cells/text.ts";
 import { podSpecDefaults } from "./pod-defaults.ts";
 import { dropDisabled } from "./pod-gates.ts";
@@ -14,7 +14,25 @@ import { podWarnings } from "./pod-warnings.ts";
 /** Fills in what depends on other fields. */
 export function podTemplateDefaults({ metadata, spec }: PodTemplateSpec): void {
   podSpecDefaults(metadata, spec);
-  dropDisabled(spec);
+}
+
+/** The strategy of a kind that describes pods: what is switched off is forgotten from the template, though whoever sent it is said to own it. */
+export function templated<T extends ApiObject>(templateOf: (obj: T) => PodTemplateSpec | undefined, given: Strategy<T>): Strategy {
+  const drop = (obj: T, old?: T): void => {
+    const template = templateOf(obj);
+    if (template) dropDisabled(template.spec, old && templateOf(old)?.spec);
+  };
+  return strategy<T>({
+    ...given,
+    prepareForCreate: (obj, about) => {
+      drop(obj);
+      given.prepareForCreate?.(obj, about);
+    },
+    prepareForUpdate: (obj, old, about) => {
+      drop(obj, old);
+      given.prepareForUpdate?.(obj, old, about);
+    },
+  });
 }
 
 /** Faults that the old template has may stay in the new one. */

@@ -1,11 +1,11 @@
 // Replication controllers, the oldest keepers of pods, and pod templates that stand alone.
 import { PodTemplate, ReplicationController } from "#api";
 import { type FieldError, invalidValue, labelSelectorText, required } from "#base";
-import { type Circumstances, strategy } from "../strategy.ts";
+import type { Circumstances } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { labelsText, orNone } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
-import { containersText, imagesText, podColumns, podTemplateDefaults, podTemplateWarnings, validatePodTemplate } from "./pod-template.ts";
+import { containersText, imagesText, podColumns, podTemplateDefaults, podTemplateWarnings, templated, validatePodTemplate } from "./pod-template.ts";
 import { scaleView } from "./rules/scale.ts";
 import { notNegative } from "./rules/numbers.ts";
 import { counterErrors, endlessErrors, podNameWarnings, shareErrors, sharedDiskErrors } from "./rules/workload.ts";
@@ -25,7 +25,7 @@ function specErrors({ minReadySeconds, selector, replicas, template }: Replicati
   return [...errors, ...endlessErrors(template, path)];
 }
 
-export const replicationController = strategy<ReplicationController>({
+export const replicationController = templated<ReplicationController>((obj) => obj.spec.template, {
   resource: "replicationcontrollers",
   singular: "replicationcontroller",
   shortNames: ["rc"],
@@ -74,7 +74,7 @@ export const replicationController = strategy<ReplicationController>({
   ],
 });
 
-export const podTemplate = strategy<PodTemplate>({
+export const podTemplate = templated<PodTemplate>((obj) => obj.template, {
   resource: "podtemplates",
   singular: "podtemplate",
   scope: "Namespaced",

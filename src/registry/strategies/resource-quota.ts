@@ -85,7 +85,7 @@ export const resourceQuota = strategy<ResourceQuota>({
   },
   validate: ({ spec }, { dialect }) => specErrors(spec, dialect),
   validateUpdate: ({ spec }, { spec: old }, { dialect }) => {
-    const changed = !same((spec.scopes ?? []).toSorted(), (old.scopes ?? []).toSorted());
+    const changed = !same(new Set(spec.scopes), new Set(old.scopes));
     return [...specErrors(spec, dialect), ...(changed ? [invalidValue("spec.scopes", spec.scopes ?? null, "field is immutable")] : [])];
   },
   subresources: {

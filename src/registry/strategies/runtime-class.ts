@@ -1,5 +1,5 @@
 // Runtime classes: which runtime runs a pod, what that costs, and where it is to be found.
-import { RuntimeClass } from "#api";
+import { RuntimeClass, type Toleration } from "#api";
 import { type FieldError, duplicate } from "#base";
 import type { Dialect } from "#dialect";
 import { dns1123LabelProblems } from "#schema";
@@ -20,12 +20,15 @@ function errorsOf({ handler, overhead, scheduling }: RuntimeClass, dialect: Dial
   }
   if (!scheduling) return errors;
   const tolerations = scheduling.tolerations ?? [];
-  errors.push(...validateLabels(scheduling.nodeSelector, "scheduling.nodeSelector"), ...tolerationErrors(tolerations, "scheduling.tolerations"));
+  errors.push(...validateLabels(scheduling.nodeSelector, "scheduling.nodeSelector"), ...tolerationErrors(tolerations, "scheduling.tolerations.tolerations"));
   tolerations.forEach((toleration, position) => {
-    if (tolerations.slice(0, position).some((earlier) => same(earlier, toleration))) errors.push(duplicate(`scheduling.tolerations[${position}]`, toleration));
+    if (tolerations.slice(0, position).some((earlier) => alike(earlier, toleration))) errors.push(duplicate(`scheduling.tolerations[${position}]`, toleration));
   });
   return errors;
 }
+
+/** How long a taint is tolerated tells no tolerations apart. */
+const alike = (one: Toleration, other: Toleration): boolean => same({ ...one, tolerationSeconds: undefined }, { ...other, tolerationSeconds: undefined });
 
 export const runtimeClass = strategy<RuntimeClass>({
   resource: "runtimeclasses",

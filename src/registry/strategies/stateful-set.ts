@@ -3,10 +3,9 @@ import { StatefulSet, type StatefulSetSpec } from "#api";
 import { type FieldError, forbiddenField, invalidValue, required } from "#base";
 import { dnsLabel } from "../names.ts";
 import { validateAnnotations, validateLabels } from "../object-meta.ts";
-import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { statusPart } from "./parts.ts";
-import { podColumns, podTemplateDefaults, podTemplateWarnings } from "./pod-template.ts";
+import { podColumns, podTemplateDefaults, podTemplateWarnings, templated } from "./pod-template.ts";
 import { claimWarnings } from "./pod-warnings.ts";
 import { scaleView } from "./rules/scale.ts";
 import { atMostWhole, countOrPercent, notNegative, percentOf } from "./rules/numbers.ts";
@@ -92,7 +91,7 @@ function dropUnavailable({ spec }: StatefulSet, old?: StatefulSet): void {
   if (spec.updateStrategy.rollingUpdate && old?.spec.updateStrategy.rollingUpdate?.maxUnavailable === undefined) delete spec.updateStrategy.rollingUpdate.maxUnavailable;
 }
 
-export const statefulSet = strategy<StatefulSet>({
+export const statefulSet = templated<StatefulSet>((obj) => obj.spec.template, {
   resource: "statefulsets",
   singular: "statefulset",
   shortNames: ["sts"],

@@ -43,8 +43,9 @@ function topologyErrors(terms: NonNullable<StorageClass["allowedTopologies"]>): 
       keys.add(key);
       return found;
     });
-    if (shapes.slice(0, position).some((earlier) => same(earlier, shapes[position]))) errors.push(duplicate(path, ""));
-    return errors;
+    // An empty term equals every place that is not filled yet, as clients have come to know it.
+    const repeated = shapes.slice(0, position).filter((earlier) => same(earlier, shapes[position])).length + (shapes[position]!.size === 0 ? terms.length : 0);
+    return [...errors, ...Array.from({ length: repeated }, () => duplicate(path, ""))];
   });
 }
 

@@ -140,6 +140,12 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
     },
     ["Duplicate spec.drivers[1].name", "Required spec.drivers[1].nodeID"],
   ],
+  [
+    "a term of a topology that says nothing is a repetition",
+    storageClass,
+    { provisioner, volumeBindingMode: "Immediate", allowedTopologies: [{}] },
+    ["Duplicate allowedTopologies[0].matchLabelExpressions"],
+  ],
   ["room is not negative, and faults are said twice", csiStorageCapacity, { storageClassName: "c", capacity: "-1" }, ["Invalid capacity", "Invalid capacity"]],
 ];
 for (const [name, strategy, sent, causes] of refused) test(name, () => assert.deepEqual(tryCreate(strategy, { metadata, ...sent }).causes, causes));

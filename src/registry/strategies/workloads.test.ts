@@ -99,6 +99,12 @@ const refused: [name: string, strategy: typeof deployment, spec: Sent, causes: s
   ["a budget has at most all pods", podDisruptionBudget, { maxUnavailable: "150%" }, ["Invalid spec.maxUnavailable"]],
   ["a budget is not negative", podDisruptionBudget, { minAvailable: -1 }, ["Invalid spec.minAvailable"]],
   ["a budget's policy is known", podDisruptionBudget, { unhealthyPodEvictionPolicy: "Odd" }, ["NotSupported spec.unhealthyPodEvictionPolicy"]],
+  [
+    "a number written as text is no share, but it counts",
+    daemonSet,
+    { ...spec, updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 1, maxSurge: "1" } } },
+    ["Invalid spec.updateStrategy.rollingUpdate.maxSurge", "Invalid spec.updateStrategy.rollingUpdate.maxSurge"],
+  ],
 ];
 for (const [name, strategy, sent, causes] of refused) test(name, () => assert.deepEqual(tryCreate(strategy, { metadata, spec: sent }).causes, causes));
 
@@ -240,4 +246,15 @@ test("tables show how far workloads have come", () => {
   assert.deepEqual(cellsOf(podDisruptionBudget, { metadata, spec: { minAvailable: 2 } }), ["x", "2", "N/A", 0, "<unknown>"]);
   const owner = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web", uid: "u", controller: true };
   assert.deepEqual(cellsOf(controllerRevision, { metadata: { ...metadata, ownerReferences: [owner] }, revision: 7 }), ["x", "statefulset.apps/web", 7, "<unknown>"]);
+});
+
+test("what is switched off leaves a template when it is stored, unless it was there", () => {
+  const sent = { metadata, spec: { ...spec, template: { ...template, spec: { ...pod, hostUsers: false } } } };
+  const specOf = ({ object }: { object: Record<string, unknown> }): Sent => (object["spec"] as { template: { spec: Sent } }).template.spec;
+  assert.equal(specOf({ object: defaulted(deployment, sent) as unknown as Record<string, unknown> })["hostUsers"], false);
+  assert.equal(specOf(tryCreate(deployment, sent))["hostUsers"], undefined);
+  const old = defaulted(deployment, sent);
+  const next = defaulted(deployment, sent);
+  deployment.prepareForUpdate!(next, old, circumstancesOf(deployment));
+  assert.equal(specOf({ object: next as unknown as Record<string, unknown> })["hostUsers"], false);
 });

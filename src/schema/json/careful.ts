@@ -98,7 +98,7 @@ function messageOf(message: Message, nodes: readonly Node[], place: Place, state
 /** The value as the field's presence keeps it; undefined to leave it out. */
 function keep(field: Field, value: unknown): unknown {
   if (value === null) return undefined;
-  if (field.presence !== "optional") return value;
+  if (field.presence !== "optional" || field.more.emptyCounts) return value;
   switch (field.shape.shape) {
     case "scalar":
       return dropsZero.has(field.shape.scalar) && (value === 0 || value === "" || value === false) ? undefined : value;

@@ -53,7 +53,7 @@ function quickly(message: Message, text: string, keys: number, maxDepth: number)
   try {
     const tree: unknown = JSON.parse(text);
     if (typeof tree !== "object" || tree === null || Array.isArray(tree)) return undefined;
-    const state = newState(true, maxDepth);
+    const state = newState(true, true, maxDepth);
     const value = walkMessage(planOf(message), tree, state);
     if (state.unknown || state.raw || state.keys !== keys) return undefined;
     return state.numbers && scan(text) === undefined ? undefined : value;
@@ -77,7 +77,7 @@ function reported(message: Message, node: Node, text: string | undefined): Decod
 
 /** The same for data that is already parsed, which is not changed. */
 export function fromJsonValue<M extends Message>(message: M, value: unknown, { maxDepth = defaultMaxDepth }: DecodeOptions = {}): Decoded<TypeOf<M>> {
-  const state = newState(false, defaultMaxDepth);
+  const state = newState(false, true, defaultMaxDepth);
   try {
     if (typeof value === "object" && value !== null && !Array.isArray(value)) {
       const walked = walkMessage(planOf(message), value, state) as TypeOf<M>;
@@ -114,7 +114,7 @@ export function canonical<M extends Message>(message: M, value: TypeOf<M>): Type
 }
 
 function canonicalState(message: Message, value: unknown): { readonly value: object; readonly remembered: boolean } {
-  const state = newState(false, defaultMaxDepth);
+  const state = newState(false, false, defaultMaxDepth);
   try {
     if (typeof value === "object" && value !== null && !Array.isArray(value)) return { value: walkMessage(planOf(message), value, state), remembered: state.remembered };
   } catch (error) {

@@ -6,6 +6,8 @@ export const irregular = new Error("a value does not fit its declaration");
 export interface WalkState {
   /** Whether the tree is ours to correct in place. */
   readonly own: boolean;
+  /** Whether somebody's text is read, and not our own object written. */
+  readonly reading: boolean;
   /** How much deeper data of no declared type may nest. */
   depthLeft: number;
   /** Object keys met; fewer than the text has when some stood twice. */
@@ -18,7 +20,16 @@ export interface WalkState {
   /** Raw objects were met whose text is remembered. */
   remembered: boolean;
 }
-export const newState = (own: boolean, maxDepth: number): WalkState => ({ own, depthLeft: maxDepth, keys: 0, unknown: false, numbers: false, raw: false, remembered: false });
+export const newState = (own: boolean, reading: boolean, maxDepth: number): WalkState => ({
+  own,
+  reading,
+  depthLeft: maxDepth,
+  keys: 0,
+  unknown: false,
+  numbers: false,
+  raw: false,
+  remembered: false,
+});
 
 /** Returns the canonical value; `undefined` stands for "leave it out". */
 export type Check = (value: unknown, state: WalkState) => unknown;

@@ -223,7 +223,7 @@ function fieldCheck(field: Field): Check {
     return (value, state) => {
       if (value === null || value === undefined) return undefined;
       const kept = check(value, state);
-      return isEmpty(kept) ? undefined : kept;
+      return isEmpty(kept) && !(field.more.emptyCounts && state.reading) ? undefined : kept;
     };
   }
   // A zero time or an empty raw object behind a pointer is as good as none.

@@ -1,26 +1,13 @@
 // Amounts of cpu, memory and the rest: which names there are, and how much may be asked for.
 import type { PodSpec, ResourceClaim, ResourceRequirements } from "#api";
 import { type FieldError, type Quantity, compareQuantity, duplicate, forbiddenField, invalidValue, parseQuantity, quantityOf, required, scaledValue } from "#base";
-import type { Dialect } from "#dialect";
-import { qualifiedNameProblems } from "#schema";
-import { amountErrors, isNative, mayOvercommit, resourceNameErrors } from "../rules/resource-name.ts";
+import { amountErrors, containerResourceErrors, mayOvercommit } from "../rules/resource-name.ts";
 import type { PodRules } from "./rules.ts";
 
-const compute = ["cpu", "memory", "ephemeral-storage"];
 const hugePagesPrefix = "hugepages-";
 const zero = quantityOf(0);
 
 const isHugePages = (name: string): boolean => name.startsWith(hugePagesPrefix);
-
-/** A name nobody knows is wrong twice: as a resource, and as one for containers. */
-function containerResourceErrors(name: string, dialect: Dialect, field: string): FieldError[] {
-  const errors = resourceNameErrors(name, field);
-  if (!name.includes("/")) {
-    if (!compute.includes(name) && !isHugePages(name)) errors.push(invalidValue(field, name, "must be a standard resource for containers"));
-  } else if (!isNative(name, dialect) && (name.startsWith("requests.") || qualifiedNameProblems(`requests.${name}`).length > 0))
-    errors.push(invalidValue(field, name, "doesn't follow extended resource name standard"));
-  return errors;
-}
 
 /** In thousandths, as everything smaller is rounded up on the way in. */
 export const isWhole = (quantity: Quantity): boolean => scaledValue(quantity, -3) % 1000n === 0n;
@@ -40,7 +27,7 @@ export function hasIndivisibleHugePages({ containers, initContainers, ephemeralC
 }
 
 function containerAmountErrors(name: string, text: string, { dialect, tolerated }: PodRules, field: string): FieldError[] {
-  const errors = [...containerResourceErrors(name, dialect, field), ...amountErrors(name, text, field, dialect)];
+  const errors = [...containerResourceErrors(name, field, dialect), ...amountErrors(name, text, field, dialect)];
   if (isHugePages(name) && !tolerated.hugePages && !isDivisible(name, parseQuantity(text)))
     errors.push(invalidValue(field, text, `${text} is not positive integer multiple of ${name}`));
   return errors;

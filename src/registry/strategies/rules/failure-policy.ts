@@ -32,7 +32,7 @@ function ruleErrors({ action, onExitCodes, onPodConditions }: PodFailurePolicyRu
 
 function exitCodeErrors({ operator, containerName, values }: PodFailurePolicyOnExitCodesRequirement, names: ReadonlySet<string>, at: string): FieldError[] {
   const errors = oneOf(operator, `${at}.operator`, ["In", "NotIn"]);
-  if (containerName && !names.has(containerName))
+  if (typeof containerName === "string" && !names.has(containerName))
     errors.push(invalidValue(`${at}.containerName`, containerName, "must be one of the container or initContainer names in the pod template"));
   const codes = values ?? [];
   if (codes.length === 0) errors.push(invalidValue(`${at}.values`, values, "at least one value is required"));

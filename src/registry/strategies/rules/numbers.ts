@@ -17,4 +17,4 @@ export const atMostWhole = (value: IntOrString, field: string): FieldError[] =>
   isPercent(value) && percentOf(value) > 100 ? [invalidValue(field, value, "must not be greater than 100%")] : [];
 
 /** The number before the percent sign, or the number itself; 0 for anything else. */
-export const percentOf = (value: IntOrString): number => (typeof value === "number" ? value : isPercent(value) ? Number.parseInt(value, 10) : 0);
+export const percentOf = (value: IntOrString): number => (typeof value === "number" ? value : isPercent(value) || /^[+-]?\d+$/.test(value) ? Number.parseInt(value, 10) : 0);

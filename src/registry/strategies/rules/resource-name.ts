@@ -26,11 +26,13 @@ export function quotaResourceErrors(name: string, field: string): FieldError[] {
   return name.includes("/") || isQuotaResource(name) ? errors : [...errors, invalidValue(field, name, "must be a standard resource for quota")];
 }
 
+/** A name nobody knows is wrong twice: as a resource, and as one for containers. */
 export function containerResourceErrors(name: string, field: string, dialect: Dialect): FieldError[] {
-  const errors = qualifiedNameErrors(name, field);
-  if (errors.length > 0) return errors;
-  if (!name.includes("/")) return compute.includes(name) || isHugePage(name) ? [] : [invalidValue(field, name, "must be a standard resource for containers")];
-  return isNative(name, dialect) || isExtended(name, dialect) ? [] : [invalidValue(field, name, "doesn't follow extended resource name standard")];
+  const errors = resourceNameErrors(name, field);
+  if (!name.includes("/")) {
+    if (!compute.includes(name) && !isHugePage(name)) errors.push(invalidValue(field, name, "must be a standard resource for containers"));
+  } else if (!isNative(name, dialect) && !isExtended(name, dialect)) errors.push(invalidValue(field, name, "doesn't follow extended resource name standard"));
+  return errors;
 }
 
 /** Amounts are not negative, and things that are counted come whole. */
