@@ -1,7 +1,7 @@
 // Binding: ties a pod to a node, once.
 import { Binding, type Pod, Status } from "#api";
 import { badRequest, conflict, type FieldError, invalid, notFound, notSupported, required } from "#base";
-import { timestamp } from "#registry";
+import { pathSegment, timestamp } from "#registry";
 import type { ApiCall } from "./api-call.ts";
 import type { SpecialEndpoint } from "./catalog.ts";
 import { setCondition } from "./pod-conditions.ts";
@@ -15,6 +15,8 @@ export function bindingEndpoints(core: Core, context: SpecialContext): readonly 
     const { object: binding, options, choice } = await asked<Binding>(call, context, Binding);
     const name = call.target.name || (binding.metadata.name ?? "");
     if (binding.metadata.name !== name) throw badRequest("name in URL does not match name in Binding object");
+    const misfits = pathSegment(name);
+    if (misfits.length > 0) throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${misfits.join(";")}`);
     const errors = bindingErrors(binding);
     if (errors.length > 0) throw invalid({ group: "", kind: "Binding" }, name, errors);
     await admit(call, context, Binding, binding, options);

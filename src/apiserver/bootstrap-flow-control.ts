@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { FlowSchema, PriorityLevelConfiguration } from "#api";
 import { ApiError, type Clock, selectEverything } from "#base";
 import { type Dialect, groupName } from "#dialect";
-import { type ApiObject, type Resource, mandatoryFlowSchemas, mandatoryPriorityLevels, timestamp, update } from "#registry";
+import { type ApiObject, type Resource, applyObject, mandatoryFlowSchemas, mandatoryPriorityLevels, timestamp, update } from "#registry";
 import type { Held } from "#watchcache";
 import { ensure, ownRequest } from "./bootstrap.ts";
 import type { Core } from "./server.ts";
@@ -112,18 +112,17 @@ async function markDangling(core: Core): Promise<void> {
       type: "Dangling",
       status: found ? "False" : "True",
       reason: found ? "Found" : "NotFound",
-      message: `This FlowSchema references the PriorityLevelConfiguration object named "${level}" and it ${found ? "exists" : "does not exist"}`,
+      message: `This FlowSchema references the PriorityLevelConfiguration object named "${level}" ${found ? "and it exists" : "but there is no such object"}`,
       lastTransitionTime: timestamp(new Date(core.clock.now())),
     };
     const before = status?.conditions?.find(({ type }) => type === condition.type);
     if (before?.status === condition.status && before.message === condition.message) return;
-    const transform = (old: ApiObject | undefined): ApiObject => {
-      const object = old as unknown as FlowSchema;
-      const others = (object.status?.conditions ?? []).filter(({ type }) => type !== condition.type);
-      return { ...object, status: { ...object.status, conditions: [...others, condition] } } as ApiObject;
-    };
+    const endpoint = schemas.endpoints[0]!;
+    const request = { ...ownRequest(core, endpoint), subresource: "status", manager: consumer };
+    const finding = { apiVersion: endpoint.apiVersion, kind: endpoint.kind, metadata: { name: metadata.name }, status: { conditions: [condition] } } as unknown as ApiObject;
+    const transform = (old: ApiObject | undefined): ApiObject => applyObject(request, old, finding, true);
     // Whoever deleted it meanwhile is right.
-    await update({ ...ownRequest(core, schemas.endpoints[0]!), subresource: "status", manager: consumer }, metadata.name!, { transform }).catch(unlessGone);
+    await update(request, metadata.name!, { transform, tracked: true }).catch(unlessGone);
   };
   await Promise.all(items.map(mark));
 }

@@ -5,6 +5,7 @@ import { ApiError } from "#base";
 import { groupName } from "#dialect";
 import type { SpecialEndpoint } from "./catalog.ts";
 import type { Identities } from "./identity.ts";
+import { takes } from "./paths.ts";
 import type { PathHandler } from "./router.ts";
 import { type SpecialContext, admit, answer, asked, onlyCreate } from "./special.ts";
 
@@ -61,6 +62,7 @@ export function openIdHandler(
     const part = path === openIdPaths.configuration ? "configuration" : path === openIdPaths.keys ? "keys" : undefined;
     if (!part) return undefined;
     if (call.method !== "GET") throw new ApiError(405, "MethodNotAllowed", `the server does not allow this method on the requested resource (${call.method})`, {});
+    if (!takes(call, openIdMediaTypes[part])) throw new ApiError(406, "NotAcceptable", `only the following media types are accepted: ${openIdMediaTypes[part]}`, {});
     return { status: 200, headers: { "content-type": openIdMediaTypes[part], "cache-control": `public, max-age=${cacheSeconds}` }, body: Buffer.from(documents[part]) };
   };
 }

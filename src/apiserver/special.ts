@@ -33,10 +33,10 @@ export interface Asked<T> {
 /** Reads what was sent, in any of the versions given (the first counts when none is said), with its defaults and its owner. */
 export async function asked<T>(call: ApiCall, { dialect, clock }: SpecialContext, schema: KindSchema, versions: readonly string[] = [schema.kind.version]): Promise<Asked<T>> {
   const choice = negotiate(call.call, call.query, dialect, { forms: ["object"] });
+  const media = bodyMedia(call.call, dialect);
+  const bytes = await readBody(call);
   const options = writeOptions(call, dialect, "CreateOptions");
   const shape = inDialect(dialect, schema);
-  const bytes = await readBody(call);
-  const media = bodyMedia(call.call, dialect);
   const expected = versions.map((version) => ({ apiVersion: apiVersionOf(dialect, { ...schema.kind, version }), kind: schema.kind.kind }));
   let refusal: unknown;
   for (const kind of expected) {

@@ -41,11 +41,11 @@ export function rescue({ dialect, surprised }: StepOptions): ApiStep {
   };
 }
 
-/** Errors come in a media type the client takes, or in JSON when it takes none. */
+/** Errors come in a media type the client takes for plain objects, or in JSON when it takes none. */
 export function errorReply(call: ApiCall, error: ApiError, dialect: Dialect): Reply {
   let choice;
   try {
-    choice = negotiate(call.call, call.query, dialect, { forms: ["object", "Table", "PartialObjectMetadata", "PartialObjectMetadataList"] });
+    choice = negotiate(call.call, call.query, dialect, { forms: ["object"] });
   } catch {
     choice = { media: "json", form: "object", formVersion: "", pretty: false } as const;
   }

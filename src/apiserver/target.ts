@@ -98,8 +98,8 @@ export function isTrue(value: string | undefined): boolean {
 
 // Rules that name one object also hold for a list that asks for just that one.
 function nameFromSelector(query: Query): string {
-  const match = /(?:^|,)metadata\.name={1,2}([^,=]+)(?:,|$)/.exec(query.get("fieldSelector") ?? "");
-  return match?.[1] ?? "";
+  const match = /(?:^|,)metadata\.name={1,2}((?:[^,=\\]|\\[,=\\])+)(?:,|$)/.exec(query.get("fieldSelector") ?? "");
+  return match?.[1]!.replace(/\\(.)/g, "$1") ?? "";
 }
 
 function decodePath(path: string): string | undefined {

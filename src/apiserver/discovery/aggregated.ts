@@ -1,17 +1,22 @@
-// Aggregated discovery: every group with its resources and their subresources in one document.
+// Aggregated discovery: every group with its resources and their subresources in one document. The older form names the group and
+// version of a kind only where they are not those of the resource.
 import type { GroupVersion } from "../catalog.ts";
 import { type ApiResource, apiResources } from "./resources.ts";
 
-export function aggregatedGroups(groups: readonly { readonly name: string; readonly versions: readonly GroupVersion[] }[]): unknown[] {
+export function aggregatedGroups(groups: readonly { readonly name: string; readonly versions: readonly GroupVersion[] }[], explicit: boolean): unknown[] {
   return groups.map(({ name, versions }) => ({
     metadata: { ...(name && { name }), creationTimestamp: null },
-    versions: versions.map((version) => ({ version: version.version, resources: resourcesOf(version), freshness: "Current" })),
+    versions: versions.map((version) => ({ version: version.version, resources: resourcesOf(version, explicit), freshness: "Current" })),
   }));
 }
 
-function resourcesOf(version: GroupVersion): unknown[] {
+function resourcesOf(version: GroupVersion, explicit: boolean): unknown[] {
   const all = apiResources(version);
-  const kindOf = ({ kind, group, version: kindVersion }: ApiResource): unknown => ({ group: group ?? version.group, version: kindVersion ?? version.version, kind });
+  const kindOf = ({ kind, group, version: kindVersion }: ApiResource): unknown => ({
+    group: group ?? (explicit ? version.group : ""),
+    version: kindVersion ?? (explicit ? version.version : ""),
+    kind,
+  });
   const parts = (resource: string): unknown[] =>
     all.filter(({ name }) => name.startsWith(`${resource}/`)).map((part) => ({ subresource: part.name.slice(resource.length + 1), responseKind: kindOf(part), verbs: part.verbs }));
   return all

@@ -51,6 +51,18 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     }
   });
 
+  test(`${name}: groups answer any method and any application, what is in them only readers who say what they take`, async () => {
+    for (const path of ["/apis", "/apis/apps"]) {
+      await must(200, "POST", path);
+      await must(200, "GET", path, { accept: "application/*" });
+      assert.equal((await must(406, "GET", path, { accept: "text/html" })).at("details"), undefined);
+    }
+    for (const path of ["/api", "/api/v1", "/apis/apps/v1"]) {
+      for (const method of ["HEAD", "POST", "DELETE"]) assert.equal((await ask(method, path)).status, 405, `${method} ${path}`);
+      assert.deepEqual((await must(406, "GET", path, { accept: "application/*" })).at("details"), {});
+    }
+  });
+
   test(`${name}: events are offered in both groups with every verb`, async () => {
     for (const path of ["/api/v1", `/apis/events.${suffix}/v1`]) {
       const events = ((await must(200, "GET", path)).at("resources") as Resource[]).find((resource) => resource.name === "events")!;

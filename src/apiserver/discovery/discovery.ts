@@ -35,6 +35,11 @@ export function discovery(catalog: Catalog, dialect: Dialect, serverAddress: () 
     groupVersion: version.groupVersion,
     resources: apiResources(version),
   });
+  /** Groups answer whatever the method and whatever sort of application reads it; what is in a version is only there to be read. */
+  const read = (call: ApiCall, object: Record<string, unknown>): Reply => {
+    if (call.method !== "GET") throw new ApiError(405, "MethodNotAllowed", `the server does not allow this method on the requested resource (${call.method})`, {});
+    return plainReply(call, object, dialect, false);
+  };
   return {
     handle: (call) => {
       const parts = call.target.path.replace(/\/$/, "").split("/");
@@ -43,18 +48,18 @@ export function discovery(catalog: Catalog, dialect: Dialect, serverAddress: () 
       if (parts.length === 2) {
         const aggregated = asksForAggregated(call, dialect);
         if (aggregated) return aggregatedReply(call, aggregated, root === "api" ? coreOnly(catalog) : catalog.groups(), dialect);
-        return plainReply(call, root === "api" ? versions() : groupList(), dialect);
+        return root === "api" ? read(call, versions()) : plainReply(call, groupList(), dialect, true);
       }
       if (root === "api" && parts.length === 3) {
         const version = catalog.find("", first!);
-        return version ? plainReply(call, resources(version), dialect) : nothing();
+        return version ? read(call, resources(version)) : nothing();
       }
       if (root === "api") return undefined;
       if (first === "") return undefined;
       const found = catalog.groups().find(({ name }) => name === first);
-      if (parts.length === 3) return found ? plainReply(call, { kind: "APIGroup", apiVersion: "v1", ...group(found.name, found.versions) }, dialect) : undefined;
+      if (parts.length === 3) return found ? plainReply(call, { kind: "APIGroup", apiVersion: "v1", ...group(found.name, found.versions) }, dialect, true) : undefined;
       const version = catalog.find(first!, second!);
-      return version ? plainReply(call, resources(version), dialect) : found ? nothing() : undefined;
+      return version ? read(call, resources(version)) : found ? nothing() : undefined;
     },
   };
 }
@@ -77,21 +82,23 @@ function asksForAggregated(call: ApiCall, dialect: Dialect): "v2" | "v2beta1" | 
 
 function aggregatedReply(call: ApiCall, version: string, groups: readonly { name: string; versions: readonly GroupVersion[] }[], dialect: Dialect): Reply {
   const { discoveryGroup } = dialect.wire;
-  const body = Buffer.from(`${JSON.stringify({ kind: "APIGroupDiscoveryList", apiVersion: `${discoveryGroup}/${version}`, metadata: {}, items: aggregatedGroups(groups) })}\n`);
+  const body = Buffer.from(
+    `${JSON.stringify({ kind: "APIGroupDiscoveryList", apiVersion: `${discoveryGroup}/${version}`, metadata: {}, items: aggregatedGroups(groups, version === "v2") })}\n`,
+  );
   const etag = `"${createHash("sha512").update(body).digest("hex").toUpperCase()}"`;
-  const headers = { etag, vary: "Accept", "content-type": `application/json;g=${discoveryGroup};v=${version};as=APIGroupDiscoveryList` };
+  const headers = { etag, vary: "Accept", "cache-control": "public", "content-type": `application/json;g=${discoveryGroup};v=${version};as=APIGroupDiscoveryList` };
   if (header(call.call.headers, "if-none-match") === etag) return { status: 304, headers };
   return { status: 200, headers, body };
 }
 
-function plainReply(call: ApiCall, object: Record<string, unknown>, dialect: Dialect): Reply {
-  const choice = negotiate(call.call, call.query, dialect, { forms: ["object"] });
+function plainReply(call: ApiCall, object: Record<string, unknown>, dialect: Dialect, anySort: boolean): Reply {
+  const choice = negotiate(call.call, call.query, dialect, { forms: ["object"], anySort });
   const headers = { "content-type": contentType(choice.media, dialect) };
   if (choice.media === "yaml") return { status: 200, headers, body: Buffer.from(printYaml(object)) };
   if (choice.media === "protobuf") {
     const kind = object["kind"] as string;
     const bytes = protobufCodec(schemas[kind]!).encode(object);
-    return { status: 200, headers, body: encodeEnvelope({ apiVersion: "v1", kind }, bytes, dialect.wire.protobufMagic) };
+    return { status: 200, headers, body: encodeEnvelope({ apiVersion: (object["apiVersion"] as string | undefined) ?? "", kind }, bytes, dialect.wire.protobufMagic) };
   }
   return { status: 200, headers, body: Buffer.from(choice.pretty ? JSON.stringify(object, undefined, 2) : `${JSON.stringify(object)}\n`) };
 }

@@ -6,7 +6,7 @@ import type { ApiObject, Endpoint } from "#registry";
 import { DecodeError, type Message, decodeEnvelope, decodeJson, decodeYaml, protobufCodec } from "#schema";
 import type { ApiCall } from "../api-call.ts";
 import { type Media, bodyMedia } from "../represent/negotiate.ts";
-import type { WriteOptions } from "./options.ts";
+import { type WriteOptions, writeOptions } from "./options.ts";
 
 export const largestBody = 3 * 1024 * 1024;
 
@@ -72,14 +72,20 @@ export function judgeStrictness(call: ApiCall, decoded: DecodedBody, mode: Write
   for (const text of strict) call.warn(text);
 }
 
-/** The object a create or replace request carries, in the endpoint's own version. */
-export async function objectFromBody(call: ApiCall, endpoint: Endpoint, options: WriteOptions): Promise<ApiObject> {
+interface Sent {
+  readonly object: ApiObject;
+  readonly options: WriteOptions;
+}
+
+/** The object a create or replace request carries, in the endpoint's own version. What is wrong is said in the order clients know: creation names the media type first. */
+export async function objectFromBody(call: ApiCall, endpoint: Endpoint, kind: "CreateOptions" | "UpdateOptions"): Promise<Sent> {
   const { dialect } = endpoint.resource;
-  const media = bodyMedia(call.call, dialect);
+  if (kind === "CreateOptions") bodyMedia(call.call, dialect);
   const bytes = await readBody(call);
-  const decoded = decodeObject(bytes, media, endpoint.schema, endpoint, dialect);
+  const options = writeOptions(call, dialect, kind);
+  const decoded = decodeObject(bytes, bodyMedia(call.call, dialect), endpoint.schema, endpoint, dialect);
   judgeStrictness(call, decoded, options.fieldValidation, endpoint.kind);
-  return decoded.value;
+  return { object: decoded.value, options };
 }
 
 export { DecodeError };

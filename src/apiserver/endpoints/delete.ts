@@ -33,12 +33,13 @@ const detailsOf = ({ target }: ApiCall, endpoint: Endpoint, removal: Removal): R
 });
 
 export const deleteCollection: Endpointed = async (context, call, endpoint) => {
+  const { as } = represented(context, call, endpoint, ["object", "Table", "PartialObjectMetadataList"]);
+  const wanted = listOptions(call, endpoint, context.gates);
   const options = await deleteOptions(call, endpoint);
   const dryRun = (options.dryRun?.length ?? 0) > 0;
   const request = writeRequest(context, call, endpoint, { dryRun, fieldManager: "" });
   validateDeleteOptions(request, options);
-  const { as } = represented(context, call, endpoint, ["object", "Table", "PartialObjectMetadataList"]);
-  const listing = await listPage(call, endpoint, listOptions(call, endpoint, context.gates));
+  const listing = await listPage(call, endpoint, wanted);
   await removeAll(
     request,
     listing.items.map(({ namespace, name }) => ({ namespace, name })),

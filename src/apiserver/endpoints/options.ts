@@ -1,7 +1,7 @@
 // Query parameters of each verb, read and checked as clients of this API expect.
 import {
   type FieldError,
-  ApiError,
+  type ApiError,
   badRequest,
   forbiddenField,
   invalid,
@@ -41,6 +41,7 @@ export function listOptions(call: ApiCall, endpoint: Endpoint, gates: { readonly
   const token = query.get("continue") ?? "";
   const initial = query.has("sendInitialEvents") ? isTrue(query.get("sendInitialEvents")) : undefined;
   const field = "resourceVersionMatch";
+  const sought = requirementsOf(call);
   if (watch) {
     if (initial !== undefined) {
       if (match !== "NotOlderThan") errors.push(forbiddenField(field, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"));
@@ -62,7 +63,7 @@ export function listOptions(call: ApiCall, endpoint: Endpoint, gates: { readonly
   }
   if (errors.length > 0) throw invalidOptions(endpoint.resource.dialect, "ListOptions", errors);
   return {
-    selector: selectorOf(call, endpoint),
+    selector: selectorOf(call, endpoint, sought),
     limit: limit > 0 ? limit : 0,
     continue: token,
     resourceVersion,
@@ -73,21 +74,33 @@ export function listOptions(call: ApiCall, endpoint: Endpoint, gates: { readonly
   };
 }
 
-function selectorOf({ query, target }: ApiCall, endpoint: Endpoint): Selector {
+interface Sought {
+  readonly labels: readonly Requirement[];
+  readonly fields: readonly Requirement[];
+}
+
+const nothingSought: Sought = { labels: [], fields: [] };
+
+/** The selectors as they were written. A term of nothing at all asks for nothing. */
+function requirementsOf({ query, target }: ApiCall): Sought {
   const labels = query.get("labelSelector") ?? "";
   const fields = query.get("fieldSelector") ?? "";
-  if (labels === "" && fields === "" && !target.named) return selector([], []);
+  if (labels === "" && fields === "") return nothingSought;
   try {
-    return selector(
-      parseLabelSelector(labels),
-      ofName(
-        parseFieldSelector(fields).map((requirement) => knownField(requirement, endpoint)),
-        target,
-      ),
-    );
+    return { labels: parseLabelSelector(labels), fields: parseFieldSelector(fields).filter(({ key, values }) => key !== "" || values[0] !== "") };
   } catch (error) {
-    throw error instanceof ApiError ? error : badRequest(`unable to parse selector on ${target.resource}: ${(error as Error).message}`);
+    throw badRequest(`unable to parse selector on ${target.resource}: ${(error as Error).message}`);
   }
+}
+
+function selectorOf({ target }: ApiCall, endpoint: Endpoint, { labels, fields }: Sought): Selector {
+  return selector(
+    labels,
+    ofName(
+      fields.map((requirement) => knownField(requirement, endpoint)),
+      target,
+    ),
+  );
 }
 
 /** A path that names an object selects it by that name, and another selector beside it must say the same. */

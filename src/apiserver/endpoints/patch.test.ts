@@ -235,6 +235,21 @@ test("apply takes YAML, and needs a type, the right name and known fields", asyn
   assert.equal((await send(applied({ x: "1" }, { uid: "other" }))).status, 422);
 });
 
+test("of an applied object conflicts are told before another name", async () => {
+  const path = `${maps(await place())}/a`;
+  const send = (manager: string, body: unknown) => ask("PATCH", `${path}?fieldManager=${manager}`, { type: apply, body });
+  assert.equal((await send("one", applied({ x: "1" }))).status, 201);
+  assert.equal((await send("two", applied({ x: "2" }, { name: "b" }))).status, 409);
+  assert.equal((await send("two", applied({ x: "1" }, { name: "b" }))).status, 400);
+});
+
+test("a list is no merge patch, read strictly or not", async () => {
+  const path = maps(await place());
+  await must(201, "POST", path, { body: { metadata: { name: "a" } } });
+  const send = (mode: string) => ask("PATCH", `${path}/a?fieldValidation=${mode}`, { type: "application/merge-patch+json", body: "[]" });
+  assert.deepEqual([(await send("Warn")).status, (await send("Ignore")).status], [400, 422]);
+});
+
 test("a dry run of an apply leaves nothing", async () => {
   const path = `${maps(await place())}/a`;
   const answer = await must(201, "PATCH", `${path}?fieldManager=me&dryRun=All`, { type: apply, body: applied({ x: "1" }) });

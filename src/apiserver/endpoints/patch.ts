@@ -16,10 +16,11 @@ export const patch: Endpointed = async (context, call, endpoint) => {
   const type = patchType(call);
   const applying = type === "application/apply-patch+yaml";
   const { as } = represented(context, call, endpoint, objectForms);
+  const body = await readBody(call);
   const options = writeOptions(call, endpoint.resource.dialect, "PatchOptions", applying);
   const changeFor = applying
-    ? applied(await applyConfiguration(call, endpoint, options), options, () => context.mayCreate(call))
-    : patched(await patchedTree(call, endpoint, options, type));
+    ? applied(applyConfiguration(call, endpoint, options, body), options, () => context.mayCreate(call))
+    : patched(patchedTree(call, endpoint, options, { type, body }));
   const request = writeRequest(context, call, endpoint, options);
   const { held, created } = await update(request, call.target.name, changeFor(request));
   return replyWith(as, endpoint, created ? 201 : 200, as.object(held));
@@ -56,9 +57,13 @@ export function patchType(call: ApiCall): PatchType {
   return found;
 }
 
+export interface SentPatch {
+  readonly type: PatchType;
+  readonly body: Uint8Array;
+}
+
 /** Reads a patch: what it makes of an object in the endpoint's version. Only a patch that meets an object is looked into. */
-export async function patchedTree(call: ApiCall, endpoint: Endpoint, options: WriteOptions, type: PatchType): Promise<(served: ApiObject) => ApiObject> {
-  const body = await readBody(call);
+export function patchedTree(call: ApiCall, endpoint: Endpoint, options: WriteOptions, { type, body }: SentPatch): (served: ApiObject) => ApiObject {
   let parsed: ParsedPatch | undefined;
   let judged = false;
   return (served) => {
@@ -88,6 +93,8 @@ function parsedPatch(body: Uint8Array, type: PatchType, mode: WriteOptions["fiel
   const duplicate = parsed.duplicate.map((path) => `duplicate field "${path}"`);
   if (type === "application/json-patch+json") return { value, strict: mode === "Ignore" ? [] : [...duplicate, ...operationFindings(value)].map((text) => `json patch ${text}`) };
   if (value === null && type === "application/strategic-merge-patch+json") return { value: {}, strict: duplicate };
+  // Read leniently, a list is merged as any value is, and then it is no object.
+  if (mode === "Ignore" && type === "application/merge-patch+json" && Array.isArray(value)) throw invalidPatch("", "a list is no object");
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw badRequest("the patch must be a JSON object");
   return { value, strict: duplicate };
 }
@@ -155,26 +162,22 @@ function judgePatch(call: ApiCall, findings: readonly string[], mode: WriteOptio
 export interface Configuration {
   /** Read when it is first needed. */
   read(): ApiObject;
-  /** Says what stands twice in it. */
+  /** Says whether it is about another object, and what stands twice in it; after conflicts, as clients know it. */
   judge(): void;
 }
 
-export async function applyConfiguration(call: ApiCall, endpoint: Endpoint, options: WriteOptions): Promise<Configuration> {
-  const body = await readBody(call);
+export function applyConfiguration(call: ApiCall, endpoint: Endpoint, options: WriteOptions, body: Uint8Array): Configuration {
   let parsed: { readonly sent: ApiObject; readonly duplicate: readonly string[] } | undefined;
   const reading = (): NonNullable<typeof parsed> => (parsed ??= parsedConfiguration(endpoint, body));
   let judged = false;
   return {
-    read: () => {
-      const { sent } = reading();
+    read: () => reading().sent,
+    judge: () => {
+      const { sent, duplicate } = reading();
       const { name, namespace } = sent.metadata;
       if (name !== undefined && name !== call.target.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.target.name})`);
       if (namespace && endpoint.resource.namespaced && namespace !== call.target.namespace)
         throw badRequest(`the namespace of the object (${namespace}) does not match the namespace on the request (${call.target.namespace})`);
-      return sent;
-    },
-    judge: () => {
-      const { duplicate } = reading();
       if (judged || duplicate.length === 0) return;
       judged = true;
       if (options.fieldValidation === "Strict") throw badRequest(`error strict decoding YAML: ${duplicate.join(", ")}`);

@@ -8,11 +8,14 @@ import { decodeContinue, encodeContinue } from "./continue.ts";
 import { type Endpointed, objectForms, replyWith, represented } from "./context.ts";
 import { type ListOptions, listOptions } from "./options.ts";
 import type { Form } from "../represent/negotiate.ts";
+import { isTrue } from "../target.ts";
 
 export const get: Endpointed = async (context, call, endpoint) => {
   const { resource } = endpoint;
   const { target } = call;
   const { as } = represented(context, call, endpoint, objectForms);
+  // Long ago objects could be asked for without what a server adds to them.
+  if (call.query.has("export") && isTrue(call.query.get("export"))) throw badRequest("the export parameter, deprecated since v1.14, is no longer supported");
   const version = revisionOf(call.query.get("resourceVersion") ?? "");
   const held = await translated(() =>
     resource.source.get(

@@ -10,7 +10,7 @@ import type { ApiCall } from "../api-call.ts";
 import { contentType, negotiate } from "../represent/negotiate.ts";
 import { columnDefinitions, partialMetadata, rowOf } from "../represent/table.ts";
 import { viewBody } from "../represent/view.ts";
-import { objectFromBody } from "./body.ts";
+import { objectFromBody, readBody } from "./body.ts";
 import { type EndpointContext, type Endpointed, includeObject, objectForms, writeRequest } from "./context.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
 import { type Configuration, applyConfiguration, patchedTree, patchType } from "./patch.ts";
@@ -77,8 +77,7 @@ export const readScale: Endpointed = async (context, call, endpoint) => {
 };
 
 export const replaceScale: Endpointed = async (context, call, endpoint) => {
-  const options = writeOptions(call, endpoint.resource.dialect, "UpdateOptions");
-  const sent = await objectFromBody(call, scaleEndpoint(endpoint), options);
+  const { object: sent, options } = await objectFromBody(call, scaleEndpoint(endpoint), "UpdateOptions");
   if (sent.metadata.name !== call.target.name) throw badRequest(`the name of the object (${sent.metadata.name ?? ""}) does not match the name on the URL (${call.target.name})`);
   const request = writeRequest(context, call, endpoint, options);
   return reply(context, call, endpoint, await written(request, call.target.name, { change: () => sent }, sent.metadata.uid));
@@ -87,9 +86,10 @@ export const replaceScale: Endpointed = async (context, call, endpoint) => {
 export const patchScale: Endpointed = async (context, call, endpoint) => {
   const type = patchType(call);
   const applying = type === "application/apply-patch+yaml";
+  const body = await readBody(call);
   const options = writeOptions(call, endpoint.resource.dialect, "PatchOptions", applying);
   const spoken = scaleEndpoint(endpoint);
-  const change: ScaleChange = applying ? appliedScale(await applyConfiguration(call, spoken, options), options) : { change: await patchedTree(call, spoken, options, type) };
+  const change: ScaleChange = applying ? appliedScale(applyConfiguration(call, spoken, options, body), options) : { change: patchedTree(call, spoken, options, { type, body }) };
   const request = writeRequest(context, call, endpoint, options);
   return reply(context, call, endpoint, await written(request, call.target.name, change));
 };

@@ -271,6 +271,14 @@ test("YAML is no language for watches", async () => {
   await must(406, "GET", `${maps("default")}?watch=1`, { accept: "application/yaml" });
 });
 
+test("a watch of lists of metadata ends where there is something to show", async () => {
+  const namespace = await cached.place();
+  await cached.must(201, "POST", maps(namespace), { body: { metadata: { name: "a" } } });
+  const accept = "application/json;as=PartialObjectMetadataList;g=meta.orch.io;v=v1";
+  const answer = await cached.must(200, "GET", `${maps(namespace)}?watch=1`, { accept });
+  assert.equal(answer.text, "");
+});
+
 for (const method of ["POST", "PUT", "DELETE", "PATCH", "HEAD"]) {
   test(`the old path of watches does not take ${method}`, async () => {
     const answer = await cached.ask(method, "/api/v1/watch/configmaps", { body: {} });

@@ -6,8 +6,9 @@ import { NotYet, type Watcher, bytesOf } from "#watchcache";
 import type { Endpoint } from "#registry";
 import type { ApiCall } from "../api-call.ts";
 import { statusObject } from "../represent/status.ts";
-import { contentType } from "../represent/negotiate.ts";
+import { type Form, contentType } from "../represent/negotiate.ts";
 import type { Representation } from "../represent/representation.ts";
+import { eventMessages, isWebSocket, webSocketReply } from "../connect/web-socket.ts";
 import { bookmarks } from "./bookmarks.ts";
 import { type EndpointContext, type Endpointed, objectForms, represented } from "./context.ts";
 import { type ListOptions, listOptions } from "./options.ts";
@@ -26,14 +27,20 @@ interface Wanted {
   readonly options: ListOptions;
   readonly version: number | undefined;
   readonly as: Representation;
+  /** No event has the form that was asked for: the watch ends at the first. */
+  readonly mute: boolean;
 }
 
+const watchForms: readonly Form[] = [...objectForms, "PartialObjectMetadataList"];
+
 export const watch: Endpointed = async (context, call, endpoint) => {
-  const { as } = represented(context, call, endpoint, objectForms, ["json", "protobuf"]);
+  const { as, choice } = represented(context, call, endpoint, watchForms, ["json", "protobuf"]);
   const options = listOptions(call, endpoint, context.gates);
-  const wanted: Wanted = { context, call, endpoint, options, version: revisionOf(options.resourceVersion), as };
+  const wanted: Wanted = { context, call, endpoint, options, version: revisionOf(options.resourceVersion), as, mute: choice.form === "PartialObjectMetadataList" };
   const type = contentType(as.media, endpoint.resource.dialect);
-  return { status: 200, headers: { "content-type": as.media === "protobuf" ? `${type};stream=watch` : type }, body: { stream: (sink) => follow(wanted, sink) } };
+  const stream = (sink: Sink): Promise<void> => follow(wanted, sink);
+  if (isWebSocket(call.call)) return webSocketReply(call.call, { messages: eventMessages(as.media), stream });
+  return { status: 200, headers: { "content-type": as.media === "protobuf" ? `${type};stream=watch` : type }, body: { stream } };
 };
 
 /** As asked; otherwise at random, so that watches that began together do not end together. */
@@ -41,7 +48,7 @@ function secondsOf({ timeoutSeconds: asked = 0 }: ListOptions, { minRequestTimeo
   return Math.min(asked === 0 ? least * (1 + Math.random()) : Math.max(asked, 0), longestSeconds);
 }
 
-async function follow({ context, call, endpoint, options, version, as }: Wanted, sink: Sink): Promise<void> {
+async function follow({ context, call, endpoint, options, version, as, mute }: Wanted, sink: Sink): Promise<void> {
   const { resource } = endpoint;
   const lifeMilliseconds = secondsOf(options, context) * 1000;
   const { promise: over, resolve } = Promise.withResolvers<void>();
@@ -69,6 +76,7 @@ async function follow({ context, call, endpoint, options, version, as }: Wanted,
   const delivered = context.watchEvents?.(endpoint.group, endpoint.version, endpoint.kind);
   const watcher: Watcher = {
     deliver: (frames) => {
+      if (mute) return end();
       delivered?.add(frames.length);
       if (shown.afterFirst) {
         sink.write(bytesOf(frames.slice(0, 1), shown));

@@ -234,3 +234,28 @@ test("a deletion answers what was deleted, and its options come from the body be
   assert.deepEqual([answer.at("status"), answer.at("details")], ["Success", { name: "a", kind: "configmaps", uid: (json["metadata"] as { uid: string }).uid }]);
   await must(404, "GET", `${path}/a`);
 });
+
+const order: [name: string, method: string, query: string, asking: Asking, status: number][] = [
+  ["creation looks at the type of the body before its options", "POST", "dryRun=x", { type: "text/plain", body: "x" }, 415],
+  ["creation looks at the size of the body before its options", "POST", "dryRun=x", { body: `"${"x".repeat(3 * 1024 * 1024)}"` }, 413],
+  ["replacing looks at the options before the type of the body", "PUT", "dryRun=x", { type: "text/plain", body: "x" }, 422],
+  ["deleting many looks at what is selected before how it is deleted", "DELETE", "dryRun=x&fieldSelector=data.x%3D1", {}, 400],
+];
+for (const [name, method, query, asking, status] of order) {
+  test(name, async () => {
+    const path = maps(await place());
+    await must(status, method, `${method === "PUT" ? `${path}/a` : path}?${query}`, asking);
+  });
+}
+
+test("an error is told in the first media type for plain objects", async () => {
+  const accept = "application/yaml;as=Table;g=meta.orch.io;v=v1,application/json";
+  assert.match((await must(404, "GET", `${maps("default")}/none`, { accept })).text, /^\{/);
+});
+
+test("objects are no longer exported", async () => {
+  const path = maps(await place());
+  await must(201, "POST", path, { body });
+  assert.match(String((await must(400, "GET", `${path}/a?export=true`)).at("message")), /export/);
+  await must(200, "GET", `${path}/a?export=false`);
+});

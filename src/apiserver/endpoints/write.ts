@@ -5,12 +5,10 @@ import type { Endpoint, ApiObject } from "#registry";
 import type { ApiCall } from "../api-call.ts";
 import { objectFromBody } from "./body.ts";
 import { type Endpointed, objectForms, replyWith, represented, writeRequest } from "./context.ts";
-import { writeOptions } from "./options.ts";
 
 export const create: Endpointed = async (context, call, endpoint) => {
   const { as } = represented(context, call, endpoint, objectForms);
-  const options = writeOptions(call, endpoint.resource.dialect, "CreateOptions");
-  const sent = await objectFromBody(call, endpoint, options);
+  const { object: sent, options } = await objectFromBody(call, endpoint, "CreateOptions");
   const request = writeRequest(context, call, endpoint, options);
   const held = await createObject(request, defaulted(request, sent));
   return replyWith(as, endpoint, 201, as.object(held));
@@ -18,8 +16,7 @@ export const create: Endpointed = async (context, call, endpoint) => {
 
 export const replace: Endpointed = async (context, call, endpoint) => {
   const { as } = represented(context, call, endpoint, objectForms);
-  const options = writeOptions(call, endpoint.resource.dialect, "UpdateOptions");
-  const sent = await objectFromBody(call, endpoint, options);
+  const { object: sent, options } = await objectFromBody(call, endpoint, "UpdateOptions");
   checkIdentity(sent, call, endpoint);
   const request = writeRequest(context, call, endpoint, options);
   const next = defaulted(request, sent);

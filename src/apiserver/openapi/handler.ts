@@ -12,8 +12,12 @@ import { binaryDocument } from "./binary.ts";
 interface Made {
   readonly body: Buffer;
   readonly hash: string;
+  /** When it was made, as headers say it. */
+  readonly at: string;
 }
 
+/** The older document is also told apart by how it is compressed. */
+const varied = "Accept-Encoding, Accept";
 const binaryTypes = ["application/com.github.proto-openapi.spec.v2@v1.0+protobuf", "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"];
 
 export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
@@ -23,7 +27,7 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
     let known = made.get(id);
     if (!known) {
       const body = make();
-      made.set(id, (known = { body, hash: createHash("sha512").update(body).digest("hex").toUpperCase() }));
+      made.set(id, (known = { body, hash: createHash("sha512").update(body).digest("hex").toUpperCase(), at: new Date().toUTCString() }));
     }
     return known;
   };
@@ -32,18 +36,20 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
     const { path } = call.target;
     if (path === "/openapi/v2") {
       const type = chosen(call, ["application/json", ...binaryTypes]);
-      if (!type) return notAcceptable;
+      if (!type) return { ...notAcceptable, headers: { vary: varied } };
       if (type !== "application/json") {
         return cached(
           call,
           once("v2 binary", () => binaryDocument(openApiV2(catalog(), forClients))),
           binaryTypes[1]!,
+          varied,
         );
       }
       return cached(
         call,
         once("v2", () => json(openApiV2(catalog(), dialect))),
         "application/json",
+        varied,
       );
     }
     if (path === "/openapi/v3" || path === "/openapi/v3/") return index();
@@ -66,7 +72,11 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
       if (!made.has(`v3 ${name}`)) await setImmediate();
       paths[name] = { serverRelativeURL: `/openapi/v3/${name}?hash=${document(name).hash}` };
     }
-    return { status: 200, headers: { "content-type": "text/plain; charset=utf-8" }, body: json({ paths }) };
+    return {
+      status: 200,
+      headers: { "content-type": "text/plain; charset=utf-8", "last-modified": new Date().toUTCString(), "accept-ranges": "bytes" },
+      body: json({ paths }),
+    };
   }
 
   function document(name: string): Made {
@@ -90,8 +100,8 @@ function chosen(call: ApiCall, offered: readonly string[]): string | undefined {
   return undefined;
 }
 
-function cached(call: ApiCall, { body, hash }: Made, type: string): Reply {
+function cached(call: ApiCall, { body, hash, at }: Made, type: string, vary = "Accept"): Reply {
   const etag = `"${hash}"`;
-  const headers = { "content-type": type, etag, vary: "Accept" };
+  const headers = { "content-type": type, etag, vary, "last-modified": at, "accept-ranges": "bytes" };
   return header(call.call.headers, "if-none-match") === etag ? { status: 304, headers } : { status: 200, headers, body };
 }

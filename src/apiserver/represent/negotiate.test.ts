@@ -80,6 +80,10 @@ const bodies: [type: string | undefined, media: string][] = [
   ["text/plain", "415"],
   ["application/merge-patch+json", "415"],
   ["nonsense", "415"],
+  ["application/json;", "json"],
+  ['application/json; a="b;c"', "json"],
+  ["application/json;charset", "415"],
+  ["application/json;=x", "415"],
 ];
 for (const [type, media] of bodies) {
   test(`a body of type ${JSON.stringify(type)} is ${media}`, () => {

@@ -23,6 +23,8 @@ export const contentType = (media: Media, dialect: Dialect): string =>
 export interface Offer {
   readonly forms: readonly Form[];
   readonly media?: readonly Media[];
+  /** Whether clients may leave open which sort of application they are. */
+  readonly anySort?: boolean;
 }
 
 const forms: readonly Form[] = ["Table", "PartialObjectMetadata", "PartialObjectMetadataList"];
@@ -39,7 +41,7 @@ export function negotiate(call: Call, query: Query, dialect: Dialect, offer: Off
     const found = everyMedia.find(
       (item) =>
         (item === "protobuf" ? clause.type === "application" && clause.subtype === protobufSubtype : clause.type === "application" && clause.subtype === item) ||
-        (clause.type === "*" && clause.subtype === "*" && item === "json"),
+        (item === "json" && clause.subtype === "*" && (clause.type === "*" || (clause.type === "application" && offer.anySort === true))),
     );
     if (!found) continue;
     understood = true;
@@ -58,7 +60,7 @@ export function negotiate(call: Call, query: Query, dialect: Dialect, offer: Off
     return { media: found, form, formVersion: `${g}/${v}`, pretty: pretty || pretties === "1" };
   }
   const error = notAcceptable(`only the following media types are accepted: ${media.map((item) => contentType(item, dialect)).join(", ")}`);
-  throw understood ? error : new ApiError(error.code, error.reason, error.message, {});
+  throw understood || offer.anySort ? error : new ApiError(error.code, error.reason, error.message, {});
 }
 
 function wantsPretty(call: Call, query: Query): boolean {
@@ -67,11 +69,14 @@ function wantsPretty(call: Call, query: Query): boolean {
   return /^(curl|Wget|Mozilla\/5\.0)/.test(header(call.headers, "user-agent") ?? "");
 }
 
+/** A media type whose every parameter has a value. */
+const wellFormed = /^[^;]*(?:;\s*(?:[^\s;="]+=(?:[^\s;"]+|"(?:[^"\\]|\\.)*")\s*)?)*$/;
+
 /** The media type of a request body; JSON when none is said. */
 export function bodyMedia(call: Call, dialect: Dialect): Media {
   const said = header(call.headers, "content-type");
   if (said === undefined || said === "") return "json";
-  const parsed = parseMediaType(said);
+  const parsed = wellFormed.test(said) ? parseMediaType(said) : undefined;
   const essence = parsed && `${parsed.type}/${parsed.subtype}`;
   const media = everyMedia.find((item) => contentType(item, dialect) === essence);
   if (!media)
