@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ApiError, badRequest } from "#base";
+import { ApiError, badRequest, forbidden } from "#base";
 import type { AdmissionPlugin, Attempt, Operation } from "./attempt.ts";
 import { attemptOf } from "./attempt.fixture.ts";
 import { admissionChain } from "./chain.ts";
@@ -92,4 +92,22 @@ test("no plugins admit everything", async () => {
   const chain = admissionChain([]);
   await chain.mutate(attempt());
   await chain.validate(attempt());
+});
+
+test("a refusal of what has no name yet says so", async () => {
+  const chain = admissionChain([
+    {
+      name: "no",
+      handles: ["CREATE"],
+      mutate: async ({ resource, name }) => {
+        throw forbidden(resource, name, "no");
+      },
+    },
+  ]);
+  const named = async (name: string): Promise<unknown> => {
+    const error = await chain.mutate({ ...attempt(), name }).catch((refusal: unknown) => refusal);
+    return error instanceof ApiError ? [error.details?.name, error.message] : error;
+  };
+  assert.deepEqual(await named(""), ["Unknown", 'deployments.apps "Unknown" is forbidden: no']);
+  assert.deepEqual(await named("a"), ["a", 'deployments.apps "a" is forbidden: no']);
 });

@@ -41,6 +41,7 @@ const resources: [method: string, url: string, expected: Expected][] = [
   ["GET", "/apis/apps/v1/watch/deployments", { ...apps, verb: "watch", resource: "deployments" }],
   ["GET", "/api/v1/pods?fieldSelector=metadata.name=p", { ...core, verb: "list", resource: "pods", name: "p" }],
   ["GET", "/api/v1/pods?watch=1&fieldSelector=metadata.name%3D%3Dp,spec.nodeName%3Dx", { ...core, verb: "watch", resource: "pods", name: "p" }],
+  ["GET", "/api/v1/pods?fieldSelector=metadata.name%3Da%5C,b", { ...core, verb: "list", resource: "pods", name: "a,b" }],
   ["GET", "/api/v1/pods?fieldSelector=metadata.name!=p", { ...core, verb: "list", resource: "pods" }],
   ["GET", "/api/v1/pods?fieldSelector=xmetadata.name=p", { ...core, verb: "list", resource: "pods" }],
   ["GET", "/api/v1/namespaces/n/pods/q?fieldSelector=metadata.name=p", { ...core, verb: "get", resource: "pods", namespace: "n", name: "q", named: true }],

@@ -37,6 +37,8 @@ const namespaced: [name: string, meta: ObjectMeta, causes: string[]][] = [
   ["annotations beyond it", meta({ annotations: { a: kilobytes(256) } }), ["TooLong metadata.annotations"]],
   ["annotations are counted in bytes", meta({ annotations: { a: "ä".repeat(128 * 1024) } }), ["TooLong metadata.annotations"]],
   ["an owner without a version", meta({ ownerReferences: [owner({ apiVersion: "" })] }), ["Invalid metadata.ownerReferences.apiVersion"]],
+  ["an owner whose version has too many parts", meta({ ownerReferences: [owner({ apiVersion: "/a/b" })] }), ["Invalid metadata.ownerReferences.apiVersion"]],
+  ["an owner whose group is empty", meta({ ownerReferences: [owner({ apiVersion: "/v1" })] }), []],
   ["an owner whose group has no version", meta({ ownerReferences: [owner({ apiVersion: "apps/" })] }), ["Invalid metadata.ownerReferences.apiVersion"]],
   [
     "an owner without anything",

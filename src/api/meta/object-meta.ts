@@ -1,6 +1,6 @@
 // What every object and every list carries beside its kind.
 import { type TypeOf, bool, embedded, fieldsV1, int64, list, map, optional, pointer, required, string, time } from "#schema";
-import { merged } from "../extras.ts";
+import { emptyCounts, merged } from "../extras.ts";
 import { meta } from "../packages.ts";
 
 const { message } = meta;
@@ -46,7 +46,7 @@ export const ObjectMeta = message("ObjectMeta", "Identity, labels and life-cycle
   annotations: optional(12, map(string), "Keys and values for tools; never selected by."),
   ownerReferences: optional(13, list(OwnerReference), "Objects this one depends on; when all are gone it is collected.", merged("uid")),
   finalizers: optional(14, list(string), "Names that must be taken away before the object is really removed.", merged()),
-  managedFields: optional(17, list(ManagedFieldsEntry), "Which writer owns which fields."),
+  managedFields: optional(17, list(ManagedFieldsEntry), "Which writer owns which fields.", emptyCounts),
 });
 export type ObjectMeta = TypeOf<typeof ObjectMeta>;
 

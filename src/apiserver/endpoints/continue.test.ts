@@ -24,7 +24,6 @@ const bad: [name: string, token: string, message: RegExp][] = [
   ["another version", token({ ...good, v: "meta/v2" }), /does not recognize this encoded version/],
   ["no revision", token({ ...good, rv: undefined }), /incorrect encoded start resourceVersion/],
   ["revision zero", token({ ...good, rv: 0 }), /incorrect encoded start resourceVersion/],
-  ["a negative revision", token({ ...good, rv: -2 }), /incorrect encoded start resourceVersion/],
   ["half a revision", token({ ...good, rv: 1.5 }), /incorrect encoded start resourceVersion/],
   ["a revision as text", token({ ...good, rv: "5" }), /incorrect encoded start resourceVersion/],
   ["a revision too large to count", token({ ...good, rv: 2 ** 60 }), /incorrect encoded start resourceVersion/],
@@ -32,6 +31,7 @@ const bad: [name: string, token: string, message: RegExp][] = [
   ["an empty key", token({ ...good, start: "" }), /encoded start key empty/],
   ["a key that is a number", token({ ...good, start: 5 }), /encoded start key empty/],
   ["a key that climbs out", token({ ...good, start: "../secrets/a" }), /may not leave its prefix/],
+  ["a key with an empty part", token({ ...good, start: "default//a" }), /may not leave its prefix/],
   ["a key that climbs out later", token({ ...good, start: "default/../../secrets/a" }), /may not leave its prefix/],
 ];
 for (const [name, given, message] of bad) {
@@ -41,3 +41,7 @@ for (const [name, given, message] of bad) {
       (error) => error instanceof ApiError && error.code === 400 && message.test(error.message),
     ));
 }
+
+test("tokens made by hand name the group in full, and any negative revision stands for now", () => {
+  assert.deepEqual(decodeContinue(token({ ...good, v: "meta.example.com/v1", rv: -2 })), { revision: -1, after: "default/a" });
+});

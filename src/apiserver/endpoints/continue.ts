@@ -9,6 +9,8 @@ export interface Position {
 }
 
 const version = "meta/v1";
+/** Whoever makes tokens by hand names the group with a domain. */
+const readable = /^meta(?:\.[a-z0-9.]+)?\/v1$/;
 
 export const encodeContinue = ({ revision, after }: Position): string => Buffer.from(JSON.stringify({ v: version, rv: revision, start: `${after}\0` })).toString("base64url");
 
@@ -20,9 +22,9 @@ export function decodeContinue(token: string): Position {
   } catch {
     throw bad("it cannot be decoded");
   }
-  if (typeof parsed !== "object" || parsed === null || parsed.v !== version) throw bad("server does not recognize this encoded version");
-  if (typeof parsed.rv !== "number" || !Number.isSafeInteger(parsed.rv) || parsed.rv === 0 || parsed.rv < -1) throw bad("incorrect encoded start resourceVersion");
+  if (typeof parsed !== "object" || parsed === null || typeof parsed.v !== "string" || !readable.test(parsed.v)) throw bad("server does not recognize this encoded version");
+  if (typeof parsed.rv !== "number" || !Number.isSafeInteger(parsed.rv) || parsed.rv === 0) throw bad("incorrect encoded start resourceVersion");
   if (typeof parsed.start !== "string" || parsed.start === "") throw bad("encoded start key empty");
-  if (/(^|\/)\.\.?(\/|$)/.test(parsed.start)) throw bad(`the start key may not leave its prefix`);
-  return { revision: parsed.rv, after: parsed.start.replace(/\0$/, "") };
+  if (/(^|\/)\.\.?(\/|$)|.\/(\/|$)/.test(parsed.start)) throw bad(`the start key may not leave its prefix`);
+  return { revision: Math.max(parsed.rv, -1), after: parsed.start.replace(/\0$/, "") };
 }

@@ -173,6 +173,23 @@ test("a version that has not come is waited for a moment, then refused", async (
   }
 });
 
+test("whoever asks the store itself for a version that has not come is not told to come again", async () => {
+  const clock = virtualClock(Date.UTC(2030, 0));
+  await using other = await startServer({ store: "memory", clock });
+  const cases: [path: string, again: string | undefined][] = [
+    [`${maps("default")}?resourceVersion=999999`, "1"],
+    [`${maps("default")}?resourceVersion=999999&resourceVersionMatch=NotOlderThan&limit=1`, undefined],
+    ["/api/v1/namespaces/default/events?resourceVersion=999999", undefined],
+  ];
+  for (const [path, again] of cases) {
+    const waiting = other.inject({ path });
+    await new Promise((resolve) => setImmediate(resolve));
+    await clock.advance(5000);
+    const answer = await waiting;
+    assert.deepEqual([answer.status, answer.headers["retry-after"]], [504, again], path);
+  }
+});
+
 test("a version that was forgotten is told from one that never was", async () => {
   const store = new MemoryStore();
   const started = await start({

@@ -17,12 +17,8 @@ export const get: Endpointed = async (context, call, endpoint) => {
   // Long ago objects could be asked for without what a server adds to them.
   if (call.query.has("export") && isTrue(call.query.get("export"))) throw badRequest("the export parameter, deprecated since v1.14, is no longer supported");
   const version = revisionOf(call.query.get("resourceVersion") ?? "");
-  const held = await translated(() =>
-    resource.source.get(
-      resource.keyOf(target.namespace, target.name),
-      version === undefined ? { at: "latest" } : version === 0 ? { at: "any" } : { at: "notOlderThan", revision: version },
-    ),
-  );
+  const freshness: Freshness = version === undefined ? { at: "latest" } : version === 0 ? { at: "any" } : { at: "notOlderThan", revision: version };
+  const held = await translated(() => resource.source.get(resource.keyOf(target.namespace, target.name), freshness), !resource.strategy.readThrough);
   if (!held) throw notFound(resource.nameIn(endpoint), target.name);
   return replyWith(as, endpoint, 200, as.object(held));
 };
@@ -64,7 +60,8 @@ export async function listPage(call: ApiCall, endpoint: Endpoint, options: ListO
     return await resource.source.list({ ...base, freshness, ...(limited && { limit: options.limit }) });
   } catch (error) {
     if (freshness.at === "exactly" && (error instanceof NotYet || error instanceof FutureRevision)) throw badRequest(`resourceVersion ${version} is in the future`);
-    throw readError(error);
+    // Whoever is answered from the store itself is not told to come again.
+    throw readError(error, !limited && !resource.strategy.readThrough);
   }
 }
 
@@ -107,20 +104,20 @@ export function revisionOf(text: string): number | undefined {
   return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
 }
 
-export async function translated<T>(read: () => Promise<T>): Promise<T> {
+export async function translated<T>(read: () => Promise<T>, again = true): Promise<T> {
   try {
     return await read();
   } catch (error) {
-    throw readError(error);
+    throw readError(error, again);
   }
 }
 
 /** What the store and the cache say about revisions, in the API's words. */
-export function readError(error: unknown): unknown {
+export function readError(error: unknown, again = true): unknown {
   if (error instanceof Compacted) return expired("The resourceVersion for the provided list is too old.");
   if (error instanceof NotYet || error instanceof FutureRevision) {
     return new ApiError(504, "Timeout", error instanceof NotYet ? `Timeout: ${error.message}` : `Timeout: Too large resource version: current: ${error.current}`, {
-      retryAfterSeconds: 1,
+      ...(again && { retryAfterSeconds: 1 }),
       causes: [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }],
     });
   }

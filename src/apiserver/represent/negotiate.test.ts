@@ -41,6 +41,7 @@ const cases: [name: string, accept: string | undefined, expected: string, offer?
   ["the server version there is", "application/json;sv=v1", "json object"],
   ["a table in the binary form, or else plain", `application/vnd.orch.protobuf;${table},application/json`, "json object"],
   ["a table when the endpoint has none", `application/json;${table},application/json`, "json object", { forms: ["object"] }],
+  ["YAML rather than JSON where only frames can be", "application/yaml;q=0.9,application/json;q=0.1", "406", { ...everything, media: ["json", "protobuf"] }],
   ["YAML where only frames can be", "application/yaml", "406", { ...everything, media: ["json", "protobuf"] }],
 ];
 for (const [name, accept, expected, offer] of cases) {

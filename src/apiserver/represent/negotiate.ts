@@ -45,7 +45,8 @@ export function negotiate(call: Call, query: Query, dialect: Dialect, offer: Off
     );
     if (!found) continue;
     understood = true;
-    if (!media.includes(found)) continue;
+    // What is wanted most decides, even where a streaming answer in it is impossible.
+    if (!media.includes(found)) break;
     const { as, g, v, stream, sv, pretty: pretties } = clause.parameters;
     if (stream !== undefined && stream !== "" && stream !== "watch") continue;
     if (sv !== undefined && sv !== "" && sv !== "v1") continue;

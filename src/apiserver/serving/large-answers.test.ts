@@ -51,6 +51,13 @@ for (const [name, size, headers, encoding] of sizes) {
   });
 }
 
+test("a large answer to a write is compressed, too", async () => {
+  const step = largeAnswers({ clock: virtualClock(), compress: true });
+  const encodingOf = async (method: string, size: number): Promise<string | undefined> =>
+    (await step.run(list({ "accept-encoding": "gzip" }, { method }), () => Promise.resolve(answerOf(size)))).headers["content-encoding"] as string | undefined;
+  assert.deepEqual([await encodingOf("PATCH", 200 * kib), await encodingOf("PUT", 200 * kib), await encodingOf("POST", 100 * kib)], ["gzip", "gzip", undefined]);
+});
+
 test("the gate can switch compression off", async () => {
   const reply = await largeAnswers({ clock: virtualClock(), compress: false }).run(list({ "accept-encoding": "gzip" }), () => Promise.resolve(answerOf(200 * kib)));
   assert.equal(reply.headers["content-encoding"], undefined);

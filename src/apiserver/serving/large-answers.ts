@@ -69,6 +69,13 @@ export function largeAnswers({ clock, compress, budgetBytes = 512 * 1024 * 1024 
     return { ...reply, headers: { ...reply.headers, ...gzipHeaders }, body: { stream: (sink) => writeCompressed(parts, sink) } };
   }
 
+  /** What a write answers is one object: it waits for nobody. */
+  async function written(call: ApiCall, next: () => Promise<Reply>): Promise<Reply> {
+    const reply = await next();
+    const parts = partsOf(reply.body);
+    return parts && sizeOf(parts) > compressFrom ? compressed(call, reply, parts) : reply;
+  }
+
   /** A reply that gives its bytes back when it is written, or when nobody wants it any more. */
   function counted(call: ApiCall, reply: Reply, parts: readonly Uint8Array[], size: number): Reply {
     let held = true;
@@ -92,7 +99,7 @@ export function largeAnswers({ clock, compress, budgetBytes = 512 * 1024 * 1024 
 
   return {
     name: "large answers",
-    run: (call, next) => (call.method === "GET" && call.target.verb !== "watch" ? answer(call, next) : next()),
+    run: (call, next) => (call.method !== "GET" ? written(call, next) : call.target.verb === "watch" ? next() : answer(call, next)),
   };
 }
 

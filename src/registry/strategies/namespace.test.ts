@@ -14,6 +14,12 @@ test("a new namespace is active, finalized and labelled with its name", () => {
   assert.deepEqual(object["status"], { phase: "Active" });
 });
 
+test("a made-up name that is none is no label either", () => {
+  const object = { metadata: { name: "::x" }, spec: {} } as unknown as ApiObject;
+  namespace.prepareForCreate!(object, circumstancesOf(namespace));
+  assert.equal(object.metadata.labels, undefined);
+});
+
 test("finalizers in the spec change only through finalize", () => {
   assert.deepEqual(tryUpdate(namespace, sent, { ...sent, spec: { finalizers: [] } }).object["spec"], { finalizers: ["orch"] });
   assert.deepEqual(tryPart(namespace, "finalize", sent, { spec: { finalizers: [] }, status: { phase: "Terminating" } }).object["status"], { phase: "Active" });

@@ -147,3 +147,10 @@ test("tables show the network", () => {
   );
   assert.deepEqual(cellsOf(endpointSlice, { metadata, addressType: "IPv4", endpoints: [{ addresses: ["192.0.2.1"] }] }), ["x", "IPv4", "<unset>", "192.0.2.1", "<unknown>"]);
 });
+
+test("topology that is forgotten from a slice counts as a change", () => {
+  const slice = { metadata: { name: "s", generation: 1 }, addressType: "IPv4", endpoints: [{ addresses: ["1.2.3.4"], deprecatedTopology: { a: "b" } }] };
+  const { object } = tryUpdate(endpointSlice, slice, slice);
+  assert.equal((object["metadata"] as { generation?: number }).generation, 2);
+  assert.deepEqual(object["endpoints"], [{ addresses: ["1.2.3.4"], conditions: {} }]);
+});

@@ -218,6 +218,8 @@ const images: [image: string, tag: string | undefined][] = [
   ["localhost/img", "latest"],
   [`img@sha256:${"a".repeat(64)}`, undefined],
   ["IMG", undefined],
+  ["i".repeat(237), "latest"],
+  ["i".repeat(238), undefined],
   [" img", undefined],
   ["", undefined],
 ];

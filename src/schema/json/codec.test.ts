@@ -300,3 +300,16 @@ test("any text is decoded or refused, nothing else", () => {
     }),
   );
 });
+
+test("where empty is not absent, it is read as it stands, but never written", () => {
+  const Told = message("Told", "", {
+    items: optional(1, list(string), "", { emptyCounts: true }),
+    amounts: optional(2, map(quantity), "", { emptyCounts: true }),
+    plain: optional(3, list(string), ""),
+  });
+  const given = { items: [], amounts: {}, plain: [] };
+  assert.deepEqual(decodeJson(Told, JSON.stringify(given)).value, { items: [], amounts: {} });
+  assert.deepEqual(decodeJson(Told, `{"unknown":1,"items":[],"amounts":{}}`).value, { items: [], amounts: {} });
+  assert.deepEqual(fromJsonValue(Told, given).value, { items: [], amounts: {} });
+  assert.equal(encodeJson(Told, given), "{}");
+});

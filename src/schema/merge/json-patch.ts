@@ -104,8 +104,8 @@ function cloned(value: Json): Json {
 function replace(run: Run, document: Json, path: string, operation: JsonObject): Json {
   const value = valueOf(operation);
   if (path === "") {
-    if (!isObject(value) && !isList(value)) throw doesNotApply("replace operation value must be object or array");
-    return value;
+    // A document is an object or a list; anything else in its place is passed over, as clients know it.
+    return isObject(value) || isList(value) ? value : document;
   }
   return edit(run, document, { path, kind: "replace", what: "path" }, (parent, key) => {
     if (!Array.isArray(parent)) return put(parent, key, value);
