@@ -3,6 +3,7 @@ import type { Container, Pod, Secret } from "#api";
 import { type Clock, formatDuration } from "#base";
 import type { ContainerRuntime, Image, ImageSpec, PodSandboxConfig } from "#cri";
 import type { Dialect } from "#dialect";
+import { fullWordsOf } from "../errors.ts";
 import type { BackOff } from "../plan/back-off.ts";
 import { referenceTo, uidOf } from "../pod.ts";
 import type { EventRecorder } from "../seams.ts";
@@ -55,7 +56,7 @@ export function images({ runtime, clock, events, queue, backOff, dialect }: Imag
         return {
           present: false,
           reason: "ImageInspectError",
-          message: tell("Warning", "InspectFailed", `Failed to inspect image ${JSON.stringify(written)}: ${(error as Error).message}`),
+          message: tell("Warning", "InspectFailed", `Failed to inspect image ${JSON.stringify(written)}: ${fullWordsOf(error)}`),
         };
       }
       if (!shouldPull(container, found)) {
@@ -89,7 +90,7 @@ export function images({ runtime, clock, events, queue, backOff, dialect }: Imag
         return { present: true, image };
       } catch (error) {
         signal.throwIfAborted();
-        const { message } = error as Error;
+        const message = fullWordsOf(error);
         tell("Warning", "Failed", `Failed to pull image ${JSON.stringify(written)}: ${message}`);
         backOff.note(key, clock.now());
         return { present: false, reason: "ErrImagePull", message, againMilliseconds: Math.min(settleMilliseconds, backOff.remainingSinceNote(key)) };
@@ -107,7 +108,7 @@ export function images({ runtime, clock, events, queue, backOff, dialect }: Imag
         return await runtime.pullImage(spec, auth, sandbox, signal);
       } catch (error) {
         signal.throwIfAborted();
-        problems.push((error as Error).message);
+        problems.push(fullWordsOf(error));
       }
     }
     throw new Error(problems.length === 1 ? problems[0] : `[${problems.join(", ")}]`);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { test } from "node:test";
 import { silentLog, virtualClock } from "#base";
 import { fakeRuntime } from "#cri";
-import { type ObserveOptions, nodeObserver } from "./observe.ts";
+import { type ObserveOptions, nodeObserver, plainVersion } from "./observe.ts";
 
 const machine = {
   cpus: 4,
@@ -58,3 +58,13 @@ test("a threshold that is not reached any more is a pressure, and the runtime's 
   const { health } = await look({ hardThresholds: { "memory.available": "1Pi" } });
   assert.deepEqual([health.memoryPressure, health.diskPressure, health.pidPressure, health.troubles], [true, false, false, ["the runtime rests"]]);
 });
+
+const versions: [name: string, given: string, told: string][] = [
+  ["a version is told as it is", "1.6.20", "1.6.20"],
+  ["without the letter before it", "v1.7.0", "1.7.0"],
+  ["with what makes it a release of its own", "1.7.0-rc.1+build.5", "1.7.0-rc.1+build.5"],
+  ["without what a packager added", "1.6.20~ds1", "1.6.20"],
+  ["two numbers are enough", "24.0-ce", "24.0"],
+  ["what is no version stays", "unknown", "unknown"],
+];
+for (const [name, given, told] of versions) test(`the runtime's version: ${name}`, () => assert.equal(plainVersion(given), told));

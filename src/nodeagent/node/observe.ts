@@ -59,7 +59,7 @@ export function nodeObserver(options: ObserveOptions): () => Promise<{ facts: St
       allocatable: allocatableOf(capacity, options.reserved, options.reserveThresholds ? options.hardThresholds : {}),
       addresses: await ownAddresses(),
       hostname: options.hostname,
-      runtimeVersion: version ? `${version.runtimeName}://${version.runtimeVersion}` : "",
+      runtimeVersion: version ? `${version.runtimeName}://${plainVersion(version.runtimeVersion)}` : "",
       agentVersion: options.agentVersion,
       images,
     };
@@ -99,4 +99,11 @@ export function nodeObserver(options: ObserveOptions): () => Promise<{ facts: St
       return fallback;
     }
   }
+}
+
+/** A release by its numbers, with what a well-formed version adds to three of them; what a packager added is left out. */
+export function plainVersion(text: string): string {
+  const trimmed = text.trim().replace(/^v/, "");
+  const wellFormed = /^\d+\.\d+\.\d+(?:-[0-9A-Za-z.-]+)?(?:\+[0-9A-Za-z.-]+)?$/.test(trimmed);
+  return wellFormed ? trimmed : (/^\d+(?:\.\d+)+/.exec(trimmed)?.[0] ?? trimmed);
 }

@@ -21,6 +21,14 @@ export interface HttpAnswer {
 
 const mostBody = 10 * 1024;
 
+/** A server that was to speak TLS speaks plain HTTP. */
+export class PlainAnswer extends Error {
+  override readonly name = "PlainAnswer";
+}
+
+/** What the first bytes of plain HTTP look like to someone who expects a record of TLS. */
+const isPlain = ({ code, message }: NodeJS.ErrnoException): boolean => code === "EPROTO" && /wrong version number|packet length too long/.test(message);
+
 export const urlOf = ({ scheme, host, port, path }: HttpGet): string => `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}${path.startsWith("/") ? "" : "/"}${path}`;
 
 export function httpGet(get: HttpGet, timeoutMilliseconds: number, signal?: AbortSignal): Promise<HttpAnswer> {
@@ -62,6 +70,7 @@ export function httpGet(get: HttpGet, timeoutMilliseconds: number, signal?: Abor
     }, timeoutMilliseconds);
     sent.on("error", (error: NodeJS.ErrnoException) => {
       clearTimeout(timer);
+      if (get.scheme === "https" && isPlain(error)) return reject(new PlainAnswer(`Get ${JSON.stringify(url)}: http: server gave HTTP response to HTTPS client`));
       fail(error.code === "ECONNREFUSED" ? `dial tcp ${get.host}:${get.port}: connect: connection refused` : error.message);
     });
     sent.end();

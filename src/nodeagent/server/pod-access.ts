@@ -4,7 +4,8 @@ import { join } from "node:path";
 import type { Pod } from "#api";
 import type { Clock } from "#base";
 import type { ContainerRuntime } from "#cri";
-import { GrpcError, type Query, type Reply, parseQuery } from "#http";
+import { type Query, type Reply, parseQuery } from "#http";
+import { fullWordsOf } from "../errors.ts";
 import { everyContainerOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
 import type { PodRegistry } from "../seams.ts";
 import { json, text } from "./replies.ts";
@@ -81,7 +82,7 @@ export function podAccess({ clock, registry, runtime, limits, checkpointFolder }
         if (exitCode !== 0) return text(500, `command '${command}' exited with ${exitCode}: ${Buffer.from(stderr).toString()}`);
         return { status: 200, headers: { "content-type": "application/json" }, body: Buffer.concat([stdout, stderr]) };
       } catch (error) {
-        return text(500, rpcWords(error));
+        return text(500, fullWordsOf(error));
       }
     },
     checkpoint: async ({ call, query, parts: { namespace = "", pod: name = "", container = "" } }) => {
@@ -99,7 +100,7 @@ export function podAccess({ clock, registry, runtime, limits, checkpointFolder }
         await runtime.checkpointContainer(id, file, Number(given ?? 0), call.signal);
         return json(JSON.stringify({ items: [file] }));
       } catch (error) {
-        return text(500, `checkpointing of ${place} failed (${rpcWords(error)})`);
+        return text(500, `checkpointing of ${place} failed (${fullWordsOf(error)})`);
       }
     },
   };
@@ -108,7 +109,7 @@ export function podAccess({ clock, registry, runtime, limits, checkpointFolder }
     try {
       return tunnel(call, await ask(), limits);
     } catch (error) {
-      return text(500, rpcWords(error));
+      return text(500, fullWordsOf(error));
     }
   }
 }
@@ -138,13 +139,3 @@ async function commandOf({ call, query }: Request): Promise<string> {
   if (inQuery !== undefined || !String(call.headers["content-type"] ?? "").startsWith("application/x-www-form-urlencoded")) return inQuery ?? "";
   return parseQuery(Buffer.from(await call.body(largestForm)).toString()).get("cmd") ?? "";
 }
-
-const codeNames = (code: string): string =>
-  code
-    .toLowerCase()
-    .split("_")
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
-    .join("");
-
-/** The runtime's error as its other clients print it. */
-const rpcWords = (error: unknown): string => (error instanceof GrpcError ? `rpc error: code = ${codeNames(error.code)} desc = ${error.detail}` : (error as Error).message);

@@ -16,6 +16,8 @@ export interface PodMetrics extends PodTally {
   following(isOpen: boolean): void;
   /** A round of housekeeping. */
   cleared(cleared: number, failed: number): void;
+  /** A hook was asked without TLS. */
+  fellBack(): void;
   /** The same groups, timed. */
   cgroups<T extends PodCgroups>(groups: T): T;
 }
@@ -54,6 +56,7 @@ export function podMetrics(metrics: Metrics, dialect: Dialect, clock: Clock): Po
   const evictions = counter("evictions", "Pods ended for the node's sake, by what they had too much of.", ["eviction_signal"]);
   const opened = counter("evented_pleg_connection_success_count", "Streams of the runtime's events that were opened.").with();
   const notOpened = counter("evented_pleg_connection_error_count", "Streams of the runtime's events that could not be opened, or broke.").with();
+  const fallbacks = counter("lifecycle_handler_http_fallbacks_total", "Hooks that were to be asked over TLS and were asked without.").with();
   const cleared = gauge("orphan_pod_cleaned_volumes", "Folders of gone pods that the last round cleared away.");
   const notCleared = gauge("orphan_pod_cleaned_volumes_errors", "Folders of gone pods that the last round could not clear away.");
   const pods = new Map<string, Known>();
@@ -105,6 +108,7 @@ export function podMetrics(metrics: Metrics, dialect: Dialect, clock: Clock): Po
     written: (milliseconds) => written.observe(milliseconds / 1000),
     evicted: (signal) => evictions.with(signal).add(),
     following: (isOpen) => (isOpen ? opened : notOpened).add(),
+    fellBack: () => fallbacks.add(),
     cleared: (well, badly) => {
       cleared.set(well);
       notCleared.set(badly);

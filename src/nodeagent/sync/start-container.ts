@@ -117,7 +117,7 @@ export async function startContainer(
   if (postStart) {
     try {
       const podIp = (isHostNetwork(pod) ? context.node.hostIps() : facts.podIps)[0] ?? "";
-      await context.hooks.run(postStart, { container, containerId, podIp }, signal);
+      await context.hooks.run(postStart, { pod, container, containerId, podIp }, signal);
     } catch (error) {
       signal.throwIfAborted();
       // Its words stay out of the event: they may hold secrets.

@@ -42,7 +42,7 @@ export async function stopContainer(
     if (preStop && container.state === "running") {
       memory.told.add(container.id);
       const podIp = (isHostNetwork(pod) ? context.node.hostIps() : podIpsOf(observed))[0] ?? "";
-      const hook = context.hooks.run(preStop, { container: definition ?? restored(container), containerId: container.id, podIp }, signal);
+      const hook = context.hooks.run(preStop, { pod, container: definition ?? restored(container), containerId: container.id, podIp }, signal);
       await withinGrace(context, pod, container.name, hook, graceSeconds, signal);
     }
     memory.told.add(container.id);

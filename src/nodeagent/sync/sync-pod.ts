@@ -3,7 +3,7 @@ import type { Container, Pod, Secret } from "#api";
 import { surplusOfPod } from "../containers/dead-containers.ts";
 import { containerHash } from "../containers/hash.ts";
 import { type ObservedPod, podIpsOf } from "../containers/observed.ts";
-import { wordsOf } from "../errors.ts";
+import { fullWordsOf } from "../errors.ts";
 import { podDns } from "../plan/dns.ts";
 import { type Plan, plan } from "../plan/plan.ts";
 import { logFolderOf, sandboxConfig } from "../plan/sandbox-config.ts";
@@ -115,7 +115,7 @@ async function newSandbox(
     return { sandboxId, podIps: isHostNetwork(pod) ? context.node.hostIps() : podIpsOf(observed) };
   } catch (error) {
     signal.throwIfAborted();
-    const message = `Failed to create pod sandbox: ${wordsOf(error)}`;
+    const message = `Failed to create pod sandbox: ${fullWordsOf(error)}`;
     context.events.event(referenceTo(pod), "Warning", "FailedCreatePodSandBox", message);
     throw new SyncTrouble(message);
   }

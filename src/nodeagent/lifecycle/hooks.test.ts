@@ -1,0 +1,65 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { type IncomingHttpHeaders, type Server, createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { type TestContext, test } from "node:test";
+import { selfSigned } from "#authn";
+import { virtualClock } from "#base";
+import { fakeRuntime } from "#cri";
+import { samplePod } from "../pod.fixture.ts";
+import { hooks } from "./hooks.ts";
+
+interface Listening {
+  readonly port: number;
+  readonly asked: IncomingHttpHeaders[];
+}
+
+async function listening(t: TestContext, server: Server): Promise<Listening> {
+  const asked: IncomingHttpHeaders[] = [];
+  server.on("request", (request, response) => {
+    asked.push(request.headers);
+    response.end("well");
+  });
+  server.on("clientError", (_error, socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"));
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  t.after(() => server.close());
+  return { port: (server.address() as AddressInfo).port, asked };
+}
+
+const pod = samplePod();
+const fallen: string[] = [];
+const run = async (port: number, scheme: string): Promise<void> => {
+  fallen.length = 0;
+  const runner = hooks({ runtime: fakeRuntime({ clock: virtualClock() }), userAgent: "lifecycle", onFallback: (given, host) => fallen.push(`${given.metadata.name} ${host}`) });
+  const httpHeaders = [
+    { name: "X-Mine", value: "yes" },
+    { name: "Authorization", value: "secret" },
+  ];
+  const target = { pod, container: pod.spec.containers![0]!, containerId: "c", podIp: "127.0.0.1" };
+  await runner.run({ httpGet: { path: "/ready", port, scheme, httpHeaders } }, target, new AbortController().signal);
+};
+
+test("a hook over TLS is asked over TLS, with all its headers", async (t) => {
+  const { certificate, key } = selfSigned({ commonName: "hook" }, ["127.0.0.1"], { now: Date.now(), days: 1 });
+  const { port, asked } = await listening(t, createTlsServer({ cert: certificate, key }));
+  await run(port, "HTTPS");
+  assert.deepEqual([asked[0]?.["x-mine"], asked[0]?.authorization, fallen], ["yes", "secret", []]);
+});
+
+test("a hook whose server speaks no TLS is asked without, and without credentials", async (t) => {
+  const { port, asked } = await listening(t, createServer());
+  await run(port, "HTTPS");
+  assert.deepEqual([asked.length, asked[0]?.["x-mine"], asked[0]?.authorization], [1, "yes", undefined]);
+  assert.deepEqual(fallen, [`${pod.metadata.name} 127.0.0.1:${port}`]);
+});
+
+test("a hook whose server is not there fails", async (t) => {
+  const server = createServer();
+  const { port } = await listening(t, server);
+  server.close();
+  await once(server, "close");
+  await assert.rejects(run(port, "HTTPS"), /connection refused/);
+  assert.deepEqual(fallen, []);
+});
