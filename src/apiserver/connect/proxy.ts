@@ -9,8 +9,9 @@ import type { SpecialEndpoint } from "../catalog.ts";
 import { readBody } from "../endpoints/body.ts";
 import { notServed } from "../router.ts";
 import { type ConnectContext, admitConnect, notAllowed } from "./context.ts";
-import { endToEnd, forwarded } from "./headers.ts";
-import { ask, pour } from "./relay.ts";
+import { type PlainHeaders, endToEnd, forwarded } from "./headers.ts";
+import { type LinkBase, throughProxy, withLinks } from "./links.ts";
+import { ask, pour, unpackedBody } from "./relay.ts";
 import { tunnel } from "./tunnel.ts";
 
 interface Place {
@@ -157,15 +158,26 @@ async function pass(context: ConnectContext, call: ApiCall, place: Place): Promi
     AbortSignal.any([raw.signal, context.stopping]),
   );
   const answered = endToEnd(message.headers);
+  const base: LinkBase = { home: homeOf(place), asked: typeof host === "string" ? host : "", prefix };
   const { location } = answered;
-  if (typeof location === "string") answered["location"] = rewritten(location, place, prefix);
-  return { status: message.statusCode ?? 502, headers: answered, body: { stream: (sink) => pour(message, sink) } };
+  if (typeof location === "string") answered["location"] = throughProxy(location, base);
+  const unpacked = typeof location !== "string" && isPage(answered) && method !== "HEAD" ? unpackedBody(message) : undefined;
+  if (!unpacked) return { status: message.statusCode ?? 502, headers: answered, body: { stream: (sink) => pour(message, sink) } };
+  const { "content-length": _old, "content-encoding": _encoding, ...rest } = answered;
+  return {
+    status: message.statusCode ?? 502,
+    headers: rest,
+    body: {
+      stream: (sink) =>
+        pour(
+          withLinks(unpacked, (link) => throughProxy(link, base)),
+          sink,
+          message,
+        ),
+    },
+  };
 }
 
-/** Redirects within the same place lead through the proxy again; others are the client's own business. */
-function rewritten(location: string, { scheme, host, port }: Place, prefix: string): string {
-  const home = `${scheme}://${host.includes(":") ? `[${host}]` : host}${port ? `:${port}` : ""}`;
-  if (!URL.canParse(location, home)) return location;
-  const url = new URL(location, home);
-  return url.host === new URL(home).host ? `${prefix}${url.pathname}${url.search}${url.hash}` : location;
-}
+const homeOf = ({ host, port }: Place): string => `${host.includes(":") ? `[${host}]` : host}${port ? `:${port}` : ""}`;
+
+const isPage = ({ "content-type": type }: PlainHeaders): boolean => typeof type === "string" && type.split(";")[0]!.trim().toLowerCase() === "text/html";

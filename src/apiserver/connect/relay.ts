@@ -1,7 +1,9 @@
 // Plain requests passed on to a pod, a service or an agent, and their answers passed back as they come.
 import { type IncomingMessage, request as plainRequest } from "node:http";
 import { request as tlsRequest } from "node:https";
+import { pipeline } from "node:stream";
 import type { ConnectionOptions } from "node:tls";
+import { createGunzip, createInflate } from "node:zlib";
 import { serviceUnavailable } from "#base";
 import type { Sink } from "#http";
 import type { PlainHeaders } from "./headers.ts";
@@ -47,18 +49,26 @@ export async function ask(upstream: Upstream, signal: AbortSignal): Promise<Inco
 
 const fullBacklog = 1024 * 1024;
 
-/** Passes a body on no faster than the client takes it. */
-export async function pour(message: IncomingMessage, sink: Sink): Promise<void> {
+/** Passes a body on no faster than the client takes it; one that is changed on its way still comes from the message. */
+export async function pour(body: AsyncIterable<Buffer>, sink: Sink, message = body as IncomingMessage): Promise<void> {
   const stop = (): void => void message.destroy();
   sink.closed.addEventListener("abort", stop, { once: true });
   try {
-    for await (const chunk of message as AsyncIterable<Buffer>) {
+    for await (const chunk of body) {
       sink.write(chunk);
       if (sink.backlogBytes > fullBacklog) await sink.drained();
     }
   } catch (error) {
     if (!sink.closed.aborted) throw error;
   }
+}
+
+/** The body as it reads; undefined where it is packed in a way that is not known here. */
+export function unpackedBody(message: IncomingMessage): AsyncIterable<Buffer> | undefined {
+  const encoding = message.headers["content-encoding"] ?? "";
+  if (encoding === "" || encoding === "identity") return message;
+  const unpack = encoding === "gzip" ? createGunzip() : encoding === "deflate" ? createInflate() : undefined;
+  return unpack && pipeline(message, unpack, () => undefined);
 }
 
 /** The beginning of a body, for messages. */

@@ -8,7 +8,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Answer, type Cluster, freePort, kubectlProgram, needsCluster, type PodHome, podHome, startCluster } from "#kit";
+import { type Answer, type Cluster, freePort, kubectlProgram, needsCluster, type PodHome, podHome, startCluster, until } from "#kit";
 
 const forever = "trap 'exit 0' TERM; while :; do sleep 0.1; done";
 
@@ -197,6 +197,17 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
     assert.match(figures[1]!.body, new RegExp(`^container_memory_working_set_bytes\\{.*pod="${resting}".*\\} \\d+`, "m"));
     assert.match(figures[1]!.body, /^node_cpu_usage_seconds_total \d/m);
     assert.match(figures[2]!.body, new RegExp(`^container_cpu_usage_seconds_total\\{.*pod="${resting}"`, "m"));
+  });
+
+  test("a pod's pages are reached through the API server's proxy, and so are those they link to", async () => {
+    const page = "<a href=/next.html>on</a>";
+    const pod = await home.script(`mkdir /w; echo '${page}' > /w/index.html; echo there > /w/next.html; exec httpd -f -p 8080 -h /w`);
+    await home.ready(pod);
+    const path = `/api/v1/namespaces/${home.namespace}/pods/${pod}:8080/proxy`;
+    await until("the page is served", async () => (await cluster.apiserver.call("GET", `${path}/`)).status === 200);
+    assert.equal((await cluster.apiserver.call("GET", `${path}/`)).body, `<a href=${path}/next.html>on</a>\n`);
+    assert.equal((await cluster.apiserver.call("GET", `${path}/next.html`)).body, "there\n");
+    assert.equal((await cluster.apiserver.call("GET", `${path}/none`)).status, 404);
   });
 
   test("the node is reached through the API server's proxy", async () => {

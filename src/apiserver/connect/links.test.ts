@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type LinkBase, throughProxy, withLinks } from "./links.ts";
+
+const base: LinkBase = { home: "10.0.0.7:80", asked: "api.test:6443", prefix: "/p/proxy" };
+
+const links: [name: string, link: string, expected: string][] = [
+  ["from the root", "/a/b?c=d#e", "/p/proxy/a/b?c=d#e"],
+  ["to the root", "/", "/p/proxy/"],
+  ["that is relative", "a/b", "a/b"],
+  ["to a place in the page", "#x", "#x"],
+  ["to a question", "?x=/y", "?x=/y"],
+  ["that leads through the proxy already", "/p/proxy/a", "/p/proxy/a"],
+  ["that names the server itself", "http://10.0.0.7:80/a", "/p/proxy/a"],
+  ["that names the server without a scheme", "//10.0.0.7:80/a", "/p/proxy/a"],
+  ["that names the host that was asked", "https://api.test:6443/a", "https://api.test:6443/p/proxy/a"],
+  ["to another server", "http://else.test/a", "http://else.test/a"],
+  ["to a server and no path", "http://10.0.0.7:80", "http://10.0.0.7:80"],
+  ["of another kind", "mailto:/a", "mailto:/a"],
+  ["that is empty", "", ""],
+];
+for (const [name, link, expected] of links) test(`a link ${name}`, () => assert.equal(throughProxy(link, base), expected));
+
+const long = `/${"x".repeat(20_000)}`;
+const pages: [name: string, page: string, expected: string][] = [
+  ["links are led through the proxy", '<a href="/x">test</a>', '<a href="/p/proxy/x">test</a>'],
+  ["in all ways of quoting", "<A HREF='/x'><a href=/y><a\n  href = \"/z\" >", "<A HREF='/p/proxy/x'><a href=/p/proxy/y><a\n  href = \"/p/proxy/z\" >"],
+  ["in all attributes that are links", '<video poster="/a" src="/b" id="/c">', '<video poster="/p/proxy/a" src="/p/proxy/b" id="/c">'],
+  ["only where the element has such links", '<p href="/x"><constructor href="/x">', '<p href="/x"><constructor href="/x">'],
+  ["a tag may hold what ends tags", '<a title="1>0" href="/x">', '<a title="1>0" href="/p/proxy/x">'],
+  ["self-closing tags have links, too", '<img src="/x"/>', '<img src="/p/proxy/x"/>'],
+  ["comments stay", '<!-- <a href="/x"> --><a href="/y">', '<!-- <a href="/x"> --><a href="/p/proxy/y">'],
+  [
+    "scripts stay, but for where they come from",
+    `<script src="/s">if (a<b) '<a href="/x">'</SCRIPT><a href="/y">`,
+    `<script src="/p/proxy/s">if (a<b) '<a href="/x">'</SCRIPT><a href="/p/proxy/y">`,
+  ],
+  ["text stays", "1 < 2 </a> <- é < a", "1 < 2 </a> <- é < a"],
+  ["a tag that never ends stays", '<a href="/x', '<a href="/x'],
+  ["a comment that never ends stays", '<!-- <a href="/x">', '<!-- <a href="/x">'],
+  ["a tag that is too long stays", `<a href="${long}"><i>`, `<a href="${long}"><i>`],
+];
+for (const [name, page, expected] of pages) {
+  test(`in a page, ${name}`, async () => {
+    const bytes = Buffer.from(page);
+    // A tag that is too long may still be whole where all comes at once.
+    for (const size of bytes.length > 20_000 ? [1000] : [bytes.length, 7, 1]) {
+      async function* pieces(): AsyncGenerator<Uint8Array> {
+        for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+      }
+      const parts: Buffer[] = [];
+      for await (const part of withLinks(pieces(), (link) => throughProxy(link, base))) parts.push(part);
+      assert.equal(Buffer.concat(parts).toString(), expected, `in pieces of ${size}`);
+    }
+  });
+}

@@ -1,0 +1,140 @@
+// Pages that come through the proxy name their neighbours from the root of their own server. Such links are led through the proxy again,
+// as the page passes by; all else of it stays as it is.
+
+/** Where a page comes from, and how it was asked for. */
+export interface LinkBase {
+  /** Host and port of the server behind the proxy. */
+  readonly home: string;
+  /** The host that the client named. */
+  readonly asked: string;
+  /** The path that leads through the proxy to the root of that server. */
+  readonly prefix: string;
+}
+
+const linkForm = /^(?:([a-z][a-z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?#]*)([^]*)$/i;
+
+/** A link as the client has to follow it. Relative ones and those to other servers are right as they are. */
+export function throughProxy(link: string, { home, asked, prefix }: LinkBase): string {
+  const [, scheme, host, path = "", rest = ""] = linkForm.exec(link) ?? [];
+  if (host === undefined ? scheme !== undefined : host !== home && host !== asked) return link;
+  if (!path.startsWith("/")) return link;
+  const origin = host !== undefined && host === asked ? `${scheme === undefined ? "" : `${scheme}:`}//${host}` : "";
+  return `${origin}${path.startsWith(prefix) ? "" : prefix}${path}${rest}`;
+}
+
+/** Which attributes of which elements are links. */
+const linkAttributes: Readonly<Record<string, readonly string[]>> = {
+  a: ["href"],
+  applet: ["codebase"],
+  area: ["href"],
+  audio: ["src"],
+  base: ["href"],
+  blockquote: ["cite"],
+  body: ["background"],
+  button: ["formaction"],
+  command: ["icon"],
+  del: ["cite"],
+  embed: ["src"],
+  form: ["action"],
+  frame: ["longdesc", "src"],
+  head: ["profile"],
+  html: ["manifest"],
+  iframe: ["longdesc", "src"],
+  img: ["longdesc", "src", "usemap"],
+  input: ["src", "usemap", "formaction"],
+  ins: ["cite"],
+  link: ["href"],
+  object: ["classid", "codebase", "data", "usemap"],
+  q: ["cite"],
+  script: ["src"],
+  source: ["src"],
+  video: ["poster", "src"],
+};
+/** Elements whose inside holds no tags, and what ends it. */
+const plainText = new Map(["script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "noscript"].map((name) => [name, ending(`</${name}`)]));
+const comment = ending("-->");
+const tag = /<([a-z][^\s/>]*)((?:[^>"']|"[^"]*"|'[^']*')*)>/iy;
+const tagStart = /<[a-z]/iy;
+const attribute = /([^\s"'<>/=]+)(\s*=\s*)(?:"([^"]*)"|'([^']*)'|([^\s"'=<>`]+))/g;
+/** A tag longer than this passes as it is. */
+const mostOfTag = 16 * 1024;
+
+interface Ending {
+  readonly form: RegExp;
+  readonly length: number;
+}
+function ending(text: string): Ending {
+  return { form: new RegExp(text, "gi"), length: text.length };
+}
+
+/** The page with its links changed. Bytes are taken for letters of one byte each, so that whatever is no link keeps its own. */
+export async function* withLinks(page: AsyncIterable<Uint8Array>, change: (link: string) => string): AsyncGenerator<Buffer> {
+  const scan = scanner(change);
+  for await (const chunk of page) {
+    const out = scan(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength).toString("latin1"), false);
+    if (out) yield Buffer.from(out, "latin1");
+  }
+  const out = scan("", true);
+  if (out) yield Buffer.from(out, "latin1");
+}
+
+/** Takes the text piece by piece and gives what is ready of it; what may be cut in two waits for the next piece. */
+function scanner(change: (link: string) => string): (piece: string, last: boolean) => string {
+  let pending = "";
+  let inside: Ending | undefined;
+  return (piece, last) => {
+    pending += piece;
+    let out = "";
+    let at = 0;
+    const pass = (to: number): void => {
+      out += pending.slice(at, to);
+      at = to;
+    };
+    while (at < pending.length) {
+      if (inside) {
+        const end = searchFrom(inside.form, pending, at);
+        pass(end >= 0 ? end : last ? pending.length : Math.max(at, pending.length - inside.length + 1));
+        if (end < 0) break;
+        inside = undefined;
+      }
+      const open = pending.indexOf("<", at);
+      pass(open < 0 ? pending.length : open);
+      if (!last && pending.length - at < "<!--".length) break;
+      if (pending.startsWith("<!--", at)) {
+        pass(at + "<!--".length);
+        inside = comment;
+        continue;
+      }
+      tag.lastIndex = at;
+      const [whole, name = "", attributes = ""] = tag.exec(pending) ?? [];
+      if (whole !== undefined) {
+        out += `<${name}${changed(name.toLowerCase(), attributes, change)}>`;
+        at += whole.length;
+        inside = plainText.get(name.toLowerCase());
+        continue;
+      }
+      tagStart.lastIndex = at;
+      const begun = tagStart.test(pending);
+      if (begun && !last && pending.length - at < mostOfTag) break;
+      pass(begun ? pending.length : at + 1);
+    }
+    pending = pending.slice(at);
+    return out;
+  };
+}
+
+function searchFrom(form: RegExp, text: string, from: number): number {
+  form.lastIndex = from;
+  return form.exec(text)?.index ?? -1;
+}
+
+function changed(element: string, attributes: string, change: (link: string) => string): string {
+  const links = Object.hasOwn(linkAttributes, element) ? linkAttributes[element]! : [];
+  if (links.length === 0) return attributes;
+  return attributes.replace(attribute, (all: string, name: string, equals: string, double?: string, single?: string, bare?: string) => {
+    if (!links.includes(name.toLowerCase())) return all;
+    if (double !== undefined) return `${name}${equals}"${change(double)}"`;
+    if (single !== undefined) return `${name}${equals}'${change(single)}'`;
+    return `${name}${equals}${change(bare!)}`;
+  });
+}
