@@ -111,7 +111,7 @@ export async function shelf(t: TestContext, strategy: Strategy, options: ShelfOp
       ),
     remove: async (name, how = {}, more = {}) => {
       const { gone, held } = await remove(request(more), name, how);
-      return { gone, object: shown(held) };
+      return { gone, object: shown(held()) };
     },
     get: async (name) => {
       const held = await resource.source.get(resource.keyOf(request().namespace, name), { at: "latest" });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { heldAt, hold } from "./held.ts";
+import { heldAt, hold, uidOf } from "./held.ts";
 
 const known = { namespace: "n", name: "a", labels: {}, fields: {} };
 const bytes = (text: string): Uint8Array => Buffer.from(text);
@@ -31,6 +31,13 @@ for (const [from, to] of [
     assert.equal((JSON.parse(other.json.toString()) as { metadata: { resourceVersion: string } }).metadata.resourceVersion, String(to));
     assert.equal(other.revision, to);
     assert.deepEqual(heldAt(other, from).line, held.line);
+  });
+}
+
+for (const uid of ["a3c1f7de-3a30-4f2f-9a7a-0d3a5f5e8b11", "x", ""]) {
+  test(`the uid ${JSON.stringify(uid)} is found again, whatever the revision`, () => {
+    const text = `{"kind":"Thing","apiVersion":"v1","metadata":{"name":"\\"uid\\":\\"other\\"","uid":"${uid}","ownerReferences":[{"uid":"other"}]}}`;
+    for (const revision of [1, 10, 123456789]) assert.equal(uidOf(hold("k", revision, bytes(text), known)), uid);
   });
 }
 

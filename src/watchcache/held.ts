@@ -51,6 +51,14 @@ export function hold(key: string, revision: Revision, encoded: Uint8Array, known
   return new HeldBytes(key, revision, known, line, metadata, at + mark.length - 1);
 }
 
+/** The uid stands right before the revision. */
+export function uidOf({ line, revisionStart }: Held): string {
+  const end = revisionStart - revisionKeyBytes;
+  return line.toString("latin1", line.lastIndexOf(quote, end - 1) + 1, end);
+}
+
+const revisionKeyBytes = '","resourceVersion":"'.length;
+
 /** The bytes once, and beside them only numbers and words: there may be a million of these. */
 class HeldBytes implements Held {
   readonly key: string;

@@ -22,7 +22,7 @@ export const deleteOne: Endpointed = async (context, call, endpoint) => {
   const removal = await remove(request, call.target.name, options);
   const accepted = !removal.gone && options.orphanDependents === false;
   if (removal.gone && !strategy.returnsDeleted) return statusReply(200, successStatus(detailsOf(call, endpoint, removal)), choice, dialect);
-  return replyWith(as, endpoint, accepted ? 202 : 200, as.object(removal.held));
+  return replyWith(as, endpoint, accepted ? 202 : 200, as.object(removal.held()));
 };
 
 const detailsOf = ({ target }: ApiCall, endpoint: Endpoint, removal: Removal): Record<string, unknown> => ({
