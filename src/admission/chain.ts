@@ -1,10 +1,8 @@
 // Runs the plugins in their order: all that change, then all that only look.
 import { ApiError, type FieldError, invalid } from "#base";
-import type { AdmissionPlugin, Attempt, Operation } from "./attempt.ts";
+import type { AdmissionPlugin, Attempt } from "./attempt.ts";
 
 export interface AdmissionChain {
-  /** Whether anybody looks at such a request. */
-  concerns(operation: Operation, resource: string): boolean;
   mutate(attempt: Attempt): Promise<void>;
   validate(attempt: Attempt): Promise<void>;
   readonly plugins: readonly string[];
@@ -15,10 +13,9 @@ export function admissionChain(plugins: readonly AdmissionPlugin[]): AdmissionCh
   const validating = concerned(plugins.filter((plugin) => plugin.validate));
   return {
     plugins: plugins.map(({ name }) => name),
-    concerns: (operation, resource) => mutating(operation, resource).length + validating(operation, resource).length > 0,
     mutate: async (attempt) => {
       try {
-        for (const plugin of mutating(attempt.operation, attempt.resource.resource)) await plugin.mutate!(attempt);
+        for (const plugin of mutating(attempt)) await plugin.mutate!(attempt);
       } catch (error) {
         throw aboutSomething(error, attempt);
       }
@@ -26,7 +23,7 @@ export function admissionChain(plugins: readonly AdmissionPlugin[]): AdmissionCh
     validate: async (attempt) => {
       const errors: FieldError[] = [];
       try {
-        for (const plugin of validating(attempt.operation, attempt.resource.resource)) errors.push(...(await plugin.validate!(attempt)));
+        for (const plugin of validating(attempt)) errors.push(...(await plugin.validate!(attempt)));
       } catch (error) {
         throw aboutSomething(error, attempt);
       }
@@ -42,9 +39,9 @@ function aboutSomething(error: unknown, { name }: Attempt): unknown {
 }
 
 /** Most plugins look at few kinds: those that a request concerns are found once per operation and resource. */
-function concerned(plugins: readonly AdmissionPlugin[]): (operation: Operation, resource: string) => readonly AdmissionPlugin[] {
+function concerned(plugins: readonly AdmissionPlugin[]): (attempt: Attempt) => readonly AdmissionPlugin[] {
   const known = new Map<string, readonly AdmissionPlugin[]>();
-  return (operation, resource) => {
+  return ({ operation, resource: { resource } }) => {
     const id = `${operation} ${resource}`;
     let found = known.get(id);
     if (!found) {

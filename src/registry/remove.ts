@@ -43,10 +43,8 @@ export async function remove(request: WriteRequest, name: string, options: Parti
     // Most objects can be let go without being looked into.
     let parsed: ApiObject | undefined;
     const old = (): ApiObject => (parsed ??= resource.objectOf(held));
-    if (request.admission.concerns("DELETE", resource.strategy.resource)) {
-      await request.admission.mutate(attempt(request, "DELETE", name, undefined, old()));
-      await request.admission.validate(attempt(request, "DELETE", name, undefined, old()));
-    }
+    await request.admission.mutate(attempt(request, "DELETE", name, undefined, old));
+    await request.admission.validate(attempt(request, "DELETE", name, undefined, old));
     const marked = leavesAtOnce(resource.strategy, held, options) ? "delete now" : mark(request, old(), options);
     if (marked === "delete now") {
       if (request.dryRun) return { gone: true, held: () => held, uid };

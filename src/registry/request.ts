@@ -31,7 +31,7 @@ export const circumstances = (request: WriteRequest): Circumstances => ({
   settings: request.settings,
 });
 
-export function attempt(request: WriteRequest, operation: Operation, name: string, object: ApiObject | undefined, old: ApiObject | undefined): Attempt {
+export function attempt(request: WriteRequest, operation: Operation, name: string, object: ApiObject | undefined, old: ApiObject | (() => ApiObject) | undefined): Attempt {
   const { endpoint } = request;
   const kind = endpoint.resource.hub.kind;
   return {
@@ -44,7 +44,10 @@ export function attempt(request: WriteRequest, operation: Operation, name: strin
     user: request.user,
     dryRun: request.dryRun,
     object: object as Record<string, unknown> | undefined,
-    oldObject: old as Record<string, unknown> | undefined,
+    // Read when it is first looked at: most who are asked only want to know what kind of thing it is.
+    get oldObject() {
+      return (typeof old === "function" ? old() : old) as Record<string, unknown> | undefined;
+    },
     options: request.options,
     warn: (text) => request.warn(text),
   };
