@@ -145,6 +145,30 @@ test("a second deletion with less grace ends the wait", () =>
     assert.equal(h.reasons().filter((reason) => reason === "Killing").length, 1);
   }));
 
+test("a deletion does not cut a container's start short: it would look like one that failed", () =>
+  on({}, async (h) => {
+    const release = h.runtime.faults.hold("StartContainer");
+    h.run(podOf("a"));
+    await h.pass(1);
+    h.delete("uid-of-a", 1);
+    await h.pass(1);
+    assert.deepEqual(h.deleted, []);
+    release();
+    await h.pass(4);
+    assert.deepEqual(h.deleted, ["uid-of-a"]);
+    assert.equal(h.reasons().includes("Failed"), false);
+    assert.deepEqual(made(h).slice(2, 4), ["StartContainer", "StopContainer"]);
+  }));
+
+test("once it has started, a container is asked whether it is ready at once", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", { startupProbe: { exec: { command: ["true"] }, initialDelaySeconds: 4 }, readinessProbe: { exec: { command: ["true"] }, periodSeconds: 60 } }));
+    await h.pass(3);
+    assert.equal(condition(h, "uid-of-a", "Ready"), "False");
+    await h.pass(4);
+    assert.equal(condition(h, "uid-of-a", "Ready"), "True");
+  }));
+
 test("a preStop hook runs first and its failure is told", () =>
   on({}, async (h) => {
     h.run(podOf("a", { lifecycle: { preStop: { exec: { command: ["false"] } } } }));

@@ -94,7 +94,7 @@ for (const [name, probe, given, expected] of runs) {
     const clock = virtualClock();
     const left = given.split("");
     const verdicts: string[] = [];
-    const stop = probing({
+    const { stop } = probing({
       clock,
       probe,
       startedAt: 0,
@@ -125,3 +125,27 @@ for (const [name, probe, given, expected] of runs) {
     assert.equal(verdicts.join(" "), expected);
   });
 }
+
+test("a probe may be asked at once, and keeps its times; not before its delay is over", async () => {
+  const clock = virtualClock();
+  const asked: number[] = [];
+  const begun = probing({
+    clock,
+    probe: { periodSeconds: 30, initialDelaySeconds: 10 },
+    startedAt: 0,
+    ask: () => {
+      asked.push(clock.now() / 1000);
+      return Promise.resolve({ result: "success", output: "" } as Answer);
+    },
+    onTrouble: () => undefined,
+    onVerdict: () => true,
+  });
+  for (let second = 0; second < 80; second++) {
+    await new Promise((resolve) => setImmediate(resolve));
+    if (second === 5 || second === 17) begun.now();
+    await new Promise((resolve) => setImmediate(resolve));
+    await clock.advance(1000);
+  }
+  begun.stop();
+  assert.deepEqual(asked, [10, 17, 40, 70]);
+});

@@ -6,7 +6,7 @@ import { type ObservedContainer, type ObservedPod, latest, podIpsOf } from "../c
 import { containersOf, isHostNetwork, referenceTo, uidOf } from "../pod.ts";
 import type { EventRecorder, NodeFacts } from "../seams.ts";
 import { ask } from "./ask.ts";
-import { probing } from "./probing.ts";
+import { type Probing, probing } from "./probing.ts";
 
 type Kind = "startup" | "readiness" | "liveness";
 
@@ -15,7 +15,7 @@ interface Held {
   started: boolean;
   ready: boolean;
   failed: "LivenessProbe" | "StartupProbe" | undefined;
-  readonly stops: Map<Kind, () => void>;
+  readonly probing: Map<Kind, Probing>;
 }
 
 export interface Probes {
@@ -54,12 +54,12 @@ export function probes(options: ProbesOptions): Probes {
       // What was ready before the agent restarted stays so until it is found otherwise.
       ready: carried && before?.ready === true,
       failed: undefined,
-      stops: new Map(),
+      probing: new Map(),
     };
     held.set(observed.id, found);
     const follow = (kind: Kind, probe: Probe | undefined, isDue: () => boolean, onVerdict: (good: boolean) => boolean): void => {
       if (!probe) return;
-      const stop = probing({
+      const begun = probing({
         clock,
         probe,
         startedAt: observed.startedAt ?? clock.now(),
@@ -76,15 +76,18 @@ export function probes(options: ProbesOptions): Probes {
         },
         onVerdict: (good) => onVerdict(good),
       });
-      found.stops.set(kind, stop);
+      found.probing.set(kind, begun);
     };
     follow(
       "startup",
       found.started ? undefined : container.startupProbe,
       () => true,
       (good) => {
-        if (good) found.started = true;
-        else found.failed = "StartupProbe";
+        if (good) {
+          found.started = true;
+          // Who waited for the start need not wait for the next round as well.
+          found.probing.get("readiness")?.now();
+        } else found.failed = "StartupProbe";
         onChange(found.podUid);
         return false;
       },
@@ -115,7 +118,7 @@ export function probes(options: ProbesOptions): Probes {
   }
 
   const end = (containerId: string): void => {
-    for (const stop of held.get(containerId)?.stops.values() ?? []) stop();
+    for (const { stop } of held.get(containerId)?.probing.values() ?? []) stop();
     held.delete(containerId);
   };
 
@@ -141,11 +144,11 @@ export function probes(options: ProbesOptions): Probes {
       for (const [id, { podUid }] of held) if (podUid === uid && !running.has(id)) end(id);
     },
     stopping: (podUid) => {
-      for (const { podUid: of, stops } of held.values()) {
+      for (const { podUid: of, probing: begun } of held.values()) {
         if (of !== podUid) continue;
         for (const kind of ["liveness", "startup"] as const) {
-          stops.get(kind)?.();
-          stops.delete(kind);
+          begun.get(kind)?.stop();
+          begun.delete(kind);
         }
       }
     },

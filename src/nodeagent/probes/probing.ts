@@ -18,8 +18,14 @@ export interface ProbingOptions {
 
 const mostTries = 3;
 
-/** Begins to ask; the returned function ends it. */
-export function probing({ clock, probe, startedAt, ask, onTrouble, onVerdict }: ProbingOptions): () => void {
+export interface Probing {
+  /** Asks at once, beside the usual times; not before the first delay is over. */
+  now(): void;
+  stop(): void;
+}
+
+/** Begins to ask. */
+export function probing({ clock, probe, startedAt, ask, onTrouble, onVerdict }: ProbingOptions): Probing {
   const stop = new AbortController();
   const period = Math.max(1, probe.periodSeconds ?? 10) * 1000;
   const enough = { good: Math.max(1, probe.successThreshold ?? 1), bad: Math.max(1, probe.failureThreshold ?? 3) };
@@ -53,14 +59,29 @@ export function probing({ clock, probe, startedAt, ask, onTrouble, onVerdict }: 
     }
   }
 
+  let nudge: AbortController | undefined;
+
+  /** Waits until then, or until it is to be at once. */
+  async function until(due: number): Promise<void> {
+    nudge = new AbortController();
+    try {
+      await clock.sleep(Math.max(0, due - clock.now()), AbortSignal.any([stop.signal, nudge.signal]));
+    } catch (error) {
+      if (stop.signal.aborted) throw error;
+    } finally {
+      nudge = undefined;
+    }
+  }
+
   async function run(): Promise<void> {
-    await clock.sleep(Math.max(0, startedAt + (probe.initialDelaySeconds ?? 0) * 1000 - clock.now()), stop.signal);
+    let due = startedAt + (probe.initialDelaySeconds ?? 0) * 1000;
+    await clock.sleep(Math.max(0, due - clock.now()), stop.signal);
     for (;;) {
-      const askedAt = clock.now();
+      if (clock.now() >= due) due = clock.now() + period;
       if (!(await once())) return;
-      await clock.sleep(Math.max(0, askedAt + period - clock.now()), stop.signal);
+      await until(due);
     }
   }
   run().catch(() => undefined);
-  return () => stop.abort(new Error("the probe has ended"));
+  return { now: () => nudge?.abort(new Error("at once")), stop: () => stop.abort(new Error("the probe has ended")) };
 }

@@ -105,7 +105,8 @@ export async function startContainer(
   }
   tell("Normal", "Created", `Created container ${container.name}`);
   try {
-    await runtime.startContainer(containerId, signal);
+    // Not to be cut short: what is cut short looks like a container that failed to start.
+    await runtime.startContainer(containerId);
   } catch (error) {
     signal.throwIfAborted();
     return failed("RunContainerError", wordsOf(error));
