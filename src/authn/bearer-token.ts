@@ -11,6 +11,7 @@ export interface TokenMethod {
 /** The token of an Authorization header: the scheme in any case, one space, up to the next space. An empty token is none. */
 export function bearerToken(authorization: string | undefined): string | undefined {
   if (!authorization) return undefined;
+  if (authorization.startsWith("Bearer ") && !authorization.includes(" ", 7)) return authorization.length > 7 ? authorization.slice(7) : undefined;
   const [scheme = "", token = ""] = authorization.trim().split(" ", 2);
   return scheme.toLowerCase() === "bearer" && token !== "" ? token : undefined;
 }

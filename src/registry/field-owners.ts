@@ -21,6 +21,7 @@ import {
 } from "#schema";
 import { defaulted } from "./defaulting.ts";
 import { type WriteRequest, timestamp } from "./request.ts";
+import type { Endpoint } from "./resource.ts";
 import type { ApiObject } from "./strategy.ts";
 
 /** Notes what a write that is not an apply changed. Sets or clears `metadata.managedFields` of the new object. */
@@ -64,8 +65,18 @@ function applied(request: WriteRequest, old: ApiObject | undefined, sent: ApiObj
   }
 }
 
-/** What this kind of write leaves as it is, per version. */
+const resets = new WeakMap<Endpoint, Map<string, Record<string, FieldSet>>>();
+
+/** What this kind of write leaves as it is, per version; worked out once. */
 function resetFields({ endpoint, subresource }: WriteRequest): Record<string, FieldSet> {
+  let known = resets.get(endpoint);
+  if (!known) resets.set(endpoint, (known = new Map()));
+  let fields = known.get(subresource);
+  if (!fields) known.set(subresource, (fields = resetFieldsOf(endpoint, subresource)));
+  return fields;
+}
+
+function resetFieldsOf(endpoint: Endpoint, subresource: string): Record<string, FieldSet> {
   const { strategy } = endpoint.resource;
   const paths = subresource ? (strategy.subresources?.[subresource]?.resets ?? []) : (strategy.resets ?? (strategy.status ? ["status"] : []));
   const set: Record<string, Record<string, object>> = {};

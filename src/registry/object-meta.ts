@@ -19,14 +19,13 @@ export function validateMeta(meta: ObjectMeta, namespaced: boolean, nameRule: Na
     else for (const text of dnsLabel(meta.namespace)) errors.push(invalidValue(`${path}.namespace`, meta.namespace, text));
   } else if (meta.namespace) errors.push(forbiddenField(`${path}.namespace`, "not allowed on this type"));
   if ((meta.generation ?? 0) < 0) errors.push(invalidValue(`${path}.generation`, meta.generation, "must be greater than or equal to 0"));
-  return [
-    ...errors,
-    ...validateLabels(meta.labels, `${path}.labels`),
-    ...validateAnnotations(meta.annotations, `${path}.annotations`),
-    ...validateOwners(meta.ownerReferences, path),
-    ...validateFinalizers(meta.finalizers, `${path}.finalizers`),
-    ...validateManagers(meta.managedFields, `${path}.managedFields`),
-  ];
+  // Every write comes through here: what is not there is not asked about.
+  if (meta.labels) errors.push(...validateLabels(meta.labels, `${path}.labels`));
+  if (meta.annotations) errors.push(...validateAnnotations(meta.annotations, `${path}.annotations`));
+  if (meta.ownerReferences) errors.push(...validateOwners(meta.ownerReferences, path));
+  if (meta.finalizers) errors.push(...validateFinalizers(meta.finalizers, `${path}.finalizers`));
+  if (meta.managedFields) errors.push(...validateManagers(meta.managedFields, `${path}.managedFields`));
+  return errors;
 }
 
 /** What a change of metadata may not do. */
@@ -42,23 +41,21 @@ export function validateMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path = "me
   for (const key of ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
     if ((meta[key] ?? null) !== (old[key] ?? null)) errors.push(invalidValue(`${path}.${key}`, meta[key] ?? null, "field is immutable"));
   }
-  return [
-    ...errors,
-    ...validateLabels(meta.labels, `${path}.labels`),
-    ...validateAnnotations(meta.annotations, `${path}.annotations`),
-    ...validateOwners(meta.ownerReferences, path),
-    ...validateManagers(meta.managedFields, `${path}.managedFields`),
-  ];
+  if (meta.labels) errors.push(...validateLabels(meta.labels, `${path}.labels`));
+  if (meta.annotations) errors.push(...validateAnnotations(meta.annotations, `${path}.annotations`));
+  if (meta.ownerReferences) errors.push(...validateOwners(meta.ownerReferences, path));
+  if (meta.managedFields) errors.push(...validateManagers(meta.managedFields, `${path}.managedFields`));
+  return errors;
 }
 
 /** A qualified name may be wrong in several ways at once, and each is said. */
-const nameErrors = (name: string, path: string, shown = name): FieldError[] =>
-  isQualifiedName(name) ? [] : qualifiedNameProblems(name).map((text) => invalidValue(path, shown, text));
+const nameErrors = (name: string, path: string, shown = name): FieldError[] => qualifiedNameProblems(name).map((text) => invalidValue(path, shown, text));
 
 export function validateLabels(labels: Record<string, string> | undefined, path: string): FieldError[] {
   const errors: FieldError[] = [];
-  for (const [key, value] of Object.entries(labels ?? {})) {
-    errors.push(...nameErrors(key, path));
+  for (const key in labels) {
+    const value = labels[key]!;
+    if (!isQualifiedName(key)) errors.push(...nameErrors(key, path));
     if (!isLabelValue(value)) for (const text of labelValueProblems(value)) errors.push(invalidValue(path, value, text));
   }
   return errors;
@@ -67,8 +64,10 @@ export function validateLabels(labels: Record<string, string> | undefined, path:
 export function validateAnnotations(annotations: Record<string, string> | undefined, path: string): FieldError[] {
   const errors: FieldError[] = [];
   let size = 0;
-  for (const [key, value] of Object.entries(annotations ?? {})) {
-    errors.push(...nameErrors(key.toLowerCase(), path, key));
+  for (const key in annotations) {
+    const value = annotations[key]!;
+    const name = key.toLowerCase();
+    if (!isQualifiedName(name)) errors.push(...nameErrors(name, path, key));
     size += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
   if (size > largestAnnotations) errors.push({ type: "FieldValueTooLong", field: path, value: "", detail: `must have at most ${largestAnnotations} bytes` });
@@ -131,12 +130,15 @@ export function validateFinalizersQualified(finalizers: readonly string[] | unde
   );
 }
 
+const noErrors: FieldError[] = [];
 export const longestManager = 128;
 const longestSubresource = 256;
 const unprintable = /[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;
+const ordinary = /^[\x20-\x7e]*$/;
 
 /** What is wrong with the name of a field manager; each character that cannot be printed is a finding of its own. */
 export function managerErrors(manager: string, field: string): FieldError[] {
+  if (manager.length <= longestManager && ordinary.test(manager)) return noErrors;
   const errors = Buffer.byteLength(manager) > longestManager ? [tooLong(field, manager, longestManager)] : [];
   for (const [character] of manager.matchAll(unprintable))
     errors.push(invalidValue(field, manager, `invalid character ${JSON.stringify(character)}: only printable ones may stand there`));

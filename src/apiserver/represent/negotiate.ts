@@ -76,7 +76,7 @@ const wellFormed = /^[^;]*(?:;\s*(?:[^\s;="]+=(?:[^\s;"]+|"(?:[^"\\]|\\.)*")\s*)
 /** The media type of a request body; JSON when none is said. */
 export function bodyMedia(call: Call, dialect: Dialect): Media {
   const said = header(call.headers, "content-type");
-  if (said === undefined || said === "") return "json";
+  if (said === undefined || said === "" || said === "application/json") return "json";
   const parsed = wellFormed.test(said) ? parseMediaType(said) : undefined;
   const essence = parsed && `${parsed.type}/${parsed.subtype}`;
   const media = everyMedia.find((item) => contentType(item, dialect) === essence);

@@ -1,4 +1,5 @@
 // Maps are written with their keys in order, so that the same content is always the same bytes.
+import { setKey } from "./parse.ts";
 
 /** The map itself when its keys are in order, else a copy that is. Keys that are array indices come first in any object; they stay there. */
 export function sortedMap<T extends object>(map: T): T {
@@ -13,6 +14,7 @@ export function sortedMap<T extends object>(map: T): T {
 const isIndex = /^(?:0|[1-9]\d{0,9})$/;
 
 function sortedCopy<T extends object>(map: T): T {
-  const keys = Object.keys(map).sort();
-  return Object.fromEntries(keys.map((key) => [key, (map as Record<string, unknown>)[key]])) as T;
+  const copy: Record<string, unknown> = {};
+  for (const key of Object.keys(map).sort()) setKey(copy, key, (map as Record<string, unknown>)[key]);
+  return copy as T;
 }

@@ -100,9 +100,11 @@ function build(message: Message, style: Style, parameters: readonly string[], so
   return new Function(...names, `"use strict"; return function ${/^\w+$/.test(message.name) ? message.name : "message"}(${parameters.join(", ")}) { ${body} };`)(...values);
 }
 
+const plain = /^[\x20-\x7e]*$/;
+
 function sortedKeys(map: Record<string, unknown>): string[] {
   const keys = Object.keys(map);
-  if (keys.length < 2) return keys;
+  if (keys.every((key, i) => i === 0 || (key > keys[i - 1]! && plain.test(key)))) return keys;
   // Order is that of the encoded bytes, which differs from that of JS strings only among surrogates.
   return keys.some((key) => /[\ud800-\uffff]/.test(key)) ? keys.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))) : keys.sort();
 }

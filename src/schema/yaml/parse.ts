@@ -32,8 +32,8 @@ export function parseYaml(input: string | Uint8Array): ParsedYaml {
   return readAsJson(source) ?? parseYamlDocuments(source)[0] ?? { value: null, duplicate: [] };
 }
 
-/** What the two read differently: halves of a character written as escapes, and keys that merge. */
-const ambiguous = /\\u[dD][89a-fA-F]|"<<"/;
+/** What the two may read differently: halves of a character written as escapes, keys that merge, and numbers that are too long for one of them. */
+const ambiguous = /\\u[dD][89a-fA-F]|"<<"|\d{16}/;
 
 /** JSON is YAML too, and programs mostly send it where YAML is meant: read as what it is, it costs a small part. */
 function readAsJson(source: string): ParsedYaml | undefined {
