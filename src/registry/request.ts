@@ -31,26 +31,52 @@ export const circumstances = (request: WriteRequest): Circumstances => ({
   settings: request.settings,
 });
 
-export function attempt(request: WriteRequest, operation: Operation, name: string, object: ApiObject | undefined, old: ApiObject | (() => ApiObject) | undefined): Attempt {
-  const { endpoint } = request;
-  const kind = endpoint.resource.hub.kind;
-  return {
-    operation,
-    resource: { group: endpoint.group, version: endpoint.version, resource: endpoint.resource.strategy.resource },
-    kind: { group: groupName(endpoint.resource.dialect, kind), version: kind.version, kind: kind.kind },
-    subresource: request.subresource,
-    namespace: request.namespace,
-    name,
-    user: request.user,
-    dryRun: request.dryRun,
-    object: object as Record<string, unknown> | undefined,
-    // Read when it is first looked at: most who are asked only want to know what kind of thing it is.
-    get oldObject() {
-      return (typeof old === "function" ? old() : old) as Record<string, unknown> | undefined;
-    },
-    options: request.options,
-    warn: (text) => request.warn(text),
-  };
+export const attempt = (request: WriteRequest, operation: Operation, name: string, object: ApiObject | undefined, old: ApiObject | (() => ApiObject) | undefined): Attempt =>
+  new WriteAttempt(request, operation, name, object, old);
+
+class WriteAttempt implements Attempt {
+  readonly operation: Operation;
+  readonly resource: Attempt["resource"];
+  readonly kind: Attempt["kind"];
+  readonly name: string;
+  readonly object: Attempt["object"];
+  readonly #request: WriteRequest;
+  readonly #old: ApiObject | (() => ApiObject) | undefined;
+
+  constructor(request: WriteRequest, operation: Operation, name: string, object: ApiObject | undefined, old: ApiObject | (() => ApiObject) | undefined) {
+    const { group, version, resource } = request.endpoint;
+    const { kind } = resource.hub;
+    this.operation = operation;
+    this.resource = { group, version, resource: resource.strategy.resource };
+    this.kind = { group: groupName(resource.dialect, kind), version: kind.version, kind: kind.kind };
+    this.name = name;
+    this.object = object as Attempt["object"];
+    this.#request = request;
+    this.#old = old;
+  }
+
+  get subresource(): string {
+    return this.#request.subresource;
+  }
+  get namespace(): string {
+    return this.#request.namespace;
+  }
+  get user(): Actor {
+    return this.#request.user;
+  }
+  get dryRun(): boolean {
+    return this.#request.dryRun;
+  }
+  get options(): WriteRequest["options"] {
+    return this.#request.options;
+  }
+  /** Read when it is first looked at: most who are asked only want to know what kind of thing it is. */
+  get oldObject(): Attempt["oldObject"] {
+    return (typeof this.#old === "function" ? this.#old() : this.#old) as Attempt["oldObject"];
+  }
+  warn(text: string): void {
+    this.#request.warn(text);
+  }
 }
 
 /** Repeated owners are dropped with a word to the client, before anybody looks and again after admission had its say. */
