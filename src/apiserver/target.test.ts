@@ -90,10 +90,14 @@ for (const [method, url, verb, path] of others) {
 const empties = ["/api//pods", "/api/v1//pods", "/api/v1/namespaces//pods", "/api/v1/namespaces/n//p", "/apis//v1/pods", "/apis/apps//pods"];
 for (const url of empties) {
   test(`a path with a hole, ${url}, is about a resource that nobody serves`, () => {
-    const { isResource, resource, namespace, name } = target("GET", url);
-    assert.deepEqual([isResource, resource, namespace, name], [true, "", "", ""]);
+    const { isResource, resource } = target("GET", url);
+    assert.deepEqual([isResource, resource], [true, ""]);
   });
 }
+test("what follows a hole is a name", () => {
+  assert.deepEqual([target("GET", "/api/v1//pods").name, target("GET", "/api/v1/namespaces/n//p").name], ["pods", "p"]);
+  assert.equal(target("GET", "/api/v1/namespaces/n//p").namespace, "n");
+});
 
 const broken = ["/api/v1/namespaces/n/pods/%", "/api/v1/namespaces/n/pods/%zz", "/api/v1/namespaces/n/pods/%ff"];
 for (const url of broken)

@@ -69,7 +69,7 @@ export function parseTarget(method: string, rawPath: string, query: Query): Targ
   }
   // Nothing but the tail that a proxy passes on may have holes: no resource is called "".
   const hole = parts.indexOf("");
-  if (hole >= 0 && hole < at + 3) return { ...nonResource(verb, path), isResource: true, group, version };
+  if (hole >= 0 && hole < at + 3) return { ...nonResource(verb, path), isResource: true, group, version, namespace, name: hole === at ? (parts[at + 1] ?? "") : "" };
   const resource = parts[at] ?? "";
   const name = parts[at + 1] ?? "";
   const subresource = parts[at + 2] ?? "";

@@ -266,6 +266,14 @@ test("of a YAML body with several documents the first one counts", async () => {
 });
 
 const workload = { selector: { matchLabels: { a: "b" } }, template: { metadata: { labels: { a: "b" } }, spec: { containers: [{ name: "c", image: "i" }] } } };
+test("a scale that is not there is named as the kind does", async () => {
+  const namespace = await place();
+  const named = async (path: string): Promise<unknown> => (await must(404, "GET", `${path}/none/scale`)).at("details");
+  assert.deepEqual(await named(`/apis/apps/v1/namespaces/${namespace}/deployments`), { name: "none", group: "apps", kind: "deployments/scale" });
+  assert.deepEqual(await named(`/apis/apps/v1/namespaces/${namespace}/statefulsets`), { name: "none", group: "apps", kind: "statefulsets" });
+  assert.deepEqual(await named(`/api/v1/namespaces/${namespace}/replicationcontrollers`), { name: "none", group: "autoscaling", kind: "replicationcontrollers/scale" });
+});
+
 test("scale shows and sets the replicas of a workload", async () => {
   const path = `/apis/apps/v1/namespaces/${await place()}/deployments`;
   await must(201, "POST", path, { body: { metadata: { name: "d" }, spec: { replicas: 2, ...workload } } });

@@ -69,10 +69,17 @@ function reply(context: EndpointContext, call: ApiCall, endpoint: Endpoint, held
   return answered(table, Table);
 }
 
+/** What is not there is named as clients know it from the kind: mostly the scale, in the group of what is scaled or in its own. */
+function scaleName(endpoint: Endpoint): { readonly group: string; readonly resource: string } {
+  const { resource, group } = endpoint.resource.nameIn(endpoint);
+  if (resource === "statefulsets") return { group, resource };
+  return { group: group || Scale.kind.group, resource: `${resource}/scale` };
+}
+
 export const readScale: Endpointed = async (context, call, endpoint) => {
   const { resource } = endpoint;
   const held = await resource.source.get(resource.keyOf(call.target.namespace, call.target.name), { at: "latest" });
-  if (!held) throw notFound(resource.nameIn(endpoint), call.target.name);
+  if (!held) throw notFound(scaleName(endpoint), call.target.name);
   return reply(context, call, endpoint, held);
 };
 

@@ -3,7 +3,7 @@ import { Job, type JobSpec, type PodTemplateSpec } from "#api";
 import { type FieldError, duplicate, invalidValue, notSupported, required } from "#base";
 import type { Dialect } from "#dialect";
 import { dnsLabel } from "../names.ts";
-import type { Circumstances } from "../strategy.ts";
+import type { Circumstances, PartSubresource } from "../strategy.ts";
 import { span } from "./cells/age.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { selectorText } from "./cells/text.ts";
@@ -160,6 +160,16 @@ function durationText({ status }: Job, now: Date): string {
   return span(Math.trunc((end - Date.parse(status.startTime)) / 1000));
 }
 
+/** A job never goes without labels: whoever sends none leaves it those of its pods. */
+const inheriting = (part: PartSubresource<Job>): PartSubresource<Job> => ({
+  ...part,
+  merge: (sent, old, about) => {
+    const merged = part.merge(sent, old, about);
+    const { labels } = old.spec.template.metadata;
+    return labels && Object.keys(merged.metadata.labels ?? {}).length === 0 ? { ...merged, metadata: { ...merged.metadata, labels: { ...labels } } } : merged;
+  },
+});
+
 export const job = templated<Job>((obj) => obj.spec.template, {
   resource: "jobs",
   singular: "job",
@@ -187,7 +197,7 @@ export const job = templated<Job>((obj) => obj.spec.template, {
   validateUpdate: (obj, old, about) => [...errorsOf(obj, about, old), ...specErrors(obj.spec, about), ...changeErrors(obj, old)],
   warnings: ({ metadata, spec }, old, about) => [...(old ? [] : podNameWarnings(metadata.name)), ...podTemplateWarnings(spec.template, { metadata, old }, "spec.template", about)],
   fields: ({ status }) => ({ "status.successful": String(status.succeeded ?? 0) }),
-  subresources: { status: statusPart(({ status }) => [...counterErrors(status, ["active", "succeeded", "failed", "ready"]), ...uncountedErrors(status)]) },
+  subresources: { status: inheriting(statusPart<Job>(({ status }) => [...counterErrors(status, ["active", "succeeded", "failed", "ready"]), ...uncountedErrors(status)])) },
   columns: [
     nameColumn,
     { name: "Completions", type: "string", doc: "Pods that succeeded, and that must.", cell: completionsText },

@@ -86,6 +86,14 @@ const changed: [name: string, before: Sent, after: Sent, causes: string[]][] = [
 ];
 for (const [name, before, after, causes] of changed) test(name, () => assert.deepEqual(tryUpdate(job, { metadata, spec: before }, { metadata, spec: after }).causes, causes));
 
+test("a job keeps labels when its status is written without any", () => {
+  const sent = { metadata, spec: { template: { ...template, metadata: { labels: { a: "b" } } } } };
+  const { object } = tryPart(job, "status", sent, { metadata, status: { active: 1 } });
+  assert.equal((object["metadata"] as { labels: Record<string, string> }).labels["a"], "b");
+  const own = tryPart(job, "status", sent, { metadata: { ...metadata, labels: { c: "d" } }, status: {} }).object;
+  assert.deepEqual((own["metadata"] as { labels: object }).labels, { c: "d" });
+});
+
 test("ended pods are counted once", () => {
   const status = { uncountedTerminatedPods: { succeeded: ["a", ""], failed: ["a"] } };
   assert.deepEqual(tryPart(job, "status", { metadata, spec: { template } }, { status }).causes, [
