@@ -198,6 +198,21 @@ test("a node that was there keeps labels that others gave it, and gets the missi
   assert.deepEqual([labels["theirs"], labels["mine"], labels[dialects.orch.names.labels.arch]], ["1", "no", "arm64"]);
 });
 
+test("an agent that starts again tells anew how it finds its node", async (t) => {
+  const { life, settle, api, events } = setUp();
+  t.after(() => life.stop());
+  const conditions = [
+    ["MemoryPressure", "False"],
+    ["DiskPressure", "False"],
+    ["PIDPressure", "False"],
+    ["Ready", "True"],
+  ].map(([type, status]) => ({ type, status }));
+  await api.client.request("POST", "/api/v1/nodes", { metadata: { name: "n1" }, status: { conditions, nodeInfo: { bootID: "b" } } });
+  await life.start();
+  await settle();
+  assert.deepEqual(events, ["Starting", "NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"]);
+});
+
 test("a reboot is an event", async (t) => {
   const { life, settle, api, events } = setUp();
   t.after(() => life.stop());

@@ -144,7 +144,11 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
       tellChanges(change.events);
       return made;
     }
-    return options.register ? await relabelled(api, found) : found;
+    if (!options.register) return found;
+    const known = await relabelled(api, found);
+    // An agent that starts tells how it finds the node, whatever the one before it told.
+    if (last) tellChanges(nextConditions([], last.health, clock.now(), identity.dialect).events);
+    return known;
   }
 
   /** Brings labels and annotations of a node that was there before up to date. */

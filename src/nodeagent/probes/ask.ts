@@ -1,8 +1,10 @@
 // Asks a container once how it is.
 import { connect } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Container, Probe } from "#api";
 import { type ContainerRuntime, ExecTimeout } from "#cri";
 import { type GrpcMethod, GrpcError, grpcChannel } from "#http";
+import { fullWordsOf } from "../errors.ts";
 import { type HttpGet, headersOf, httpGet, urlOf } from "./http-get.ts";
 
 /** What came of it. A failure to ask at all is thrown: it says nothing about the container. */
@@ -110,20 +112,40 @@ const healthCheck: GrpcMethod<string, number> = {
   decode: (bytes) => (bytes[0] === 0x08 ? (bytes[1] ?? 0) : 0),
 };
 
+/** Between two tries to connect. */
+const reconnectMilliseconds = 1000;
+
+/** Connecting is tried until the time is over: who is about to listen gets the chance to. */
 async function askByGrpc(address: string, service: string, seconds: number, signal: AbortSignal): Promise<Answer> {
-  const channel = grpcChannel({ endpoints: [`http://${address}`], connectMilliseconds: seconds * 1000 });
+  const deadline = Date.now() + seconds * 1000;
+  for (;;) {
+    const left = deadline - Date.now();
+    if (left <= 0) return failure(`timeout: failed to connect service ${JSON.stringify(address)} within ${seconds}s: context deadline exceeded`);
+    const answer = await tryGrpc(address, service, { seconds, left, signal });
+    if (answer) return answer;
+    await sleep(Math.min(reconnectMilliseconds, Math.max(0, deadline - Date.now())), undefined, { signal });
+  }
+}
+
+/** Undefined where nobody can be reached. */
+async function tryGrpc(
+  address: string,
+  service: string,
+  { seconds, left, signal }: { readonly seconds: number; readonly left: number; readonly signal: AbortSignal },
+): Promise<Answer | undefined> {
+  const channel = grpcChannel({ endpoints: [`http://${address}`], connectMilliseconds: left });
   try {
-    const status = await channel.unary(healthCheck, service, { deadlineMilliseconds: seconds * 1000, signal });
+    const status = await channel.unary(healthCheck, service, { deadlineMilliseconds: left, signal });
     return servingStatuses[status] === "SERVING"
       ? success("service healthy")
       : failure(`service unhealthy (responded with ${JSON.stringify(servingStatuses[status] ?? String(status))})`);
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof GrpcError)) throw error;
+    if (error.code === "UNAVAILABLE") return undefined;
     if (error.code === "UNIMPLEMENTED") return failure("error: this server does not implement the grpc health protocol (grpc.health.v1.Health): " + error.detail);
     if (error.code === "DEADLINE_EXCEEDED") return failure(`timeout: health rpc did not complete within ${seconds}s`);
-    if (error.code === "UNAVAILABLE") return failure(`timeout: failed to connect service ${JSON.stringify(address)} within ${seconds}s: ${error.detail}`);
-    return failure(`error: health rpc probe failed: ${error.message}`);
+    return failure(`error: health rpc probe failed: ${fullWordsOf(error)}`);
   } finally {
     channel.close();
   }

@@ -61,6 +61,15 @@ test("a closed port is a failure, whatever the kind of probe", async () => {
   for (const probe of [{ tcpSocket: { port } }, { httpGet: { port } }, { grpc: { port } }]) assert.equal((await question(probe)).result, "failure", JSON.stringify(probe));
 });
 
+test("a gRPC probe waits for who is about to listen, as long as its time lasts", async () => {
+  const server = createTcpServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  const { result, output } = await question({ grpc: { port } });
+  assert.deepEqual([result, output], ["failure", `timeout: failed to connect service "127.0.0.1:${port}" within 1s: context deadline exceeded`]);
+});
+
 test("a port may be named by the container", () => {
   assert.deepEqual([portNumber(80, container), portNumber("81", container), portNumber("web", container)], [80, 81, 8080]);
   assert.throws(() => portNumber("none", container), /couldn't find port/);

@@ -1,6 +1,7 @@
 // One probe of one running container: asks again and again, and says when enough answers in a row agree.
 import type { Probe } from "#api";
 import type { Clock } from "#base";
+import { fullWordsOf } from "../errors.ts";
 import type { Answer } from "./ask.ts";
 
 export interface ProbingOptions {
@@ -53,7 +54,7 @@ export function probing({ clock, probe, startedAt, ask, onTrouble, onVerdict }: 
       } catch (error) {
         if (stop.signal.aborted) return undefined;
         if (tries < mostTries) continue;
-        onTrouble("errored", (error as Error).message);
+        onTrouble("errored", fullWordsOf(error));
         return undefined;
       }
     }

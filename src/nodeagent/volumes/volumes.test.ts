@@ -97,7 +97,8 @@ const missing: [name: string, volume: object, message: RegExp][] = [
   ["a secret that is not there", { secret: { secretName: "nope" } }, /secret "nope" not found/],
   ["a key that is not there", { configMap: { name: "m", items: [{ key: "nope", path: "x" }] } }, /configmap references non-existent config key: nope/],
   ["a path that leads out", { configMap: { name: "m", items: [{ key: "a", path: "../x" }] } }, /must be relative/],
-  ["a kind that nobody here knows", { csi: { driver: "x" } }, /no way to mount a volume of kind csi/],
+  ["a kind that nobody here knows", { iscsi: { targetPortal: "x" } }, /no way to mount a volume of kind iscsi/],
+  ["a driver that is not there", { csi: { driver: "x" } }, /driver name x not found in the list of registered CSI drivers/],
   ["a claim that is not there", { persistentVolumeClaim: { claimName: "nope" } }, /error processing PVC ns\/nope/],
 ];
 for (const [name, volume, message] of missing) {

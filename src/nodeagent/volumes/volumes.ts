@@ -146,7 +146,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
 
   async function setUp(pod: Pod, volume: Volume): Promise<MountedVolume> {
     const uid = uidOf(pod);
-    const { name, hostPath, emptyDir, nfs, persistentVolumeClaim, ephemeral } = volume;
+    const { name, hostPath, emptyDir, nfs, persistentVolumeClaim, ephemeral, csi } = volume;
     const folder = await fill(pod, volume);
     if (folder !== undefined) return { hostPath: folder, readOnly: true, selinuxRelabel: true };
     if (hostPath) {
@@ -157,6 +157,11 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     if (nfs) return await network(folderOf(uid, "nfs", name), nfs, []);
     if (persistentVolumeClaim) return await claimed(pod, persistentVolumeClaim.claimName, persistentVolumeClaim.readOnly === true, false);
     if (ephemeral) return await claimed(pod, `${nameOf(pod)}-${name}`, false, true);
+    // Drivers cannot be registered here, so that none is ever among those that are.
+    if (csi)
+      throw new Error(
+        `${dialect.names.volumes.pluginPrefix}csi: mounter.SetUpAt failed to get CSI client: driver name ${csi.driver} not found in the list of registered CSI drivers`,
+      );
     const kind = Object.keys(volume).find((key) => key !== "name") ?? "no source";
     throw new Error(`this agent has no way to mount a volume of kind ${kind}`);
   }
