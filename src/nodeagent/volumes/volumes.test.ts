@@ -164,7 +164,7 @@ test("secrets, downward values and projections live in memory", async (t) => {
   ];
   assert.equal((await mount(podWith({ projected: { defaultMode: 0o440, sources } }))).readOnly, true);
   assert.deepEqual(await seen(place("projected")), { a: "440 A", same: "440 from the secret", s: "400 S", n: "440 p", labels: '440 a="one"', cpu: "440 4000" });
-  assert.deepEqual(mounter.done, [`tmpfs 0777 ${1024 ** 3}`]);
+  assert.deepEqual(mounter.done, [`tmpfs 1777 ${1024 ** 3}`]);
 });
 
 test("a change reaches the running pod at once and as a whole", async (t) => {
@@ -226,7 +226,7 @@ test("an emptyDir is open to all; in memory it is as large as the least limit", 
   await mount(podWith({ emptyDir: { medium: "Memory", sizeLimit: "8Mi" } }, {}, { uid: "u2" }));
   await mount(podWith({ emptyDir: { medium: "Memory" } }, limited, { uid: "u3" }));
   await mount(podWith({ emptyDir: { medium: "HugePages-2Mi" } }, {}, { uid: "u4" }));
-  assert.deepEqual(mounter.done, [`tmpfs 0777 ${8 * 1024 ** 2}`, `tmpfs 0777 ${64 * 1024 ** 2}`, "hugetlbfs 2M"]);
+  assert.deepEqual(mounter.done, [`tmpfs 1777 ${8 * 1024 ** 2}`, `tmpfs 1777 ${64 * 1024 ** 2}`, "hugetlbfs 2M"]);
 });
 
 test("a volume that no container mounts is not set up", async (t) => {

@@ -1,5 +1,5 @@
 // The volumes of pods: set up before the first container starts, kept up to date while it runs, taken away when all is over.
-import { chmod, mkdir } from "node:fs/promises";
+import { chmod, mkdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Pod, Volume } from "#api";
 import { type Clock, type Log, parseQuantity, quantityValue } from "#base";
@@ -42,6 +42,8 @@ export interface RunningVolumes extends PodVolumes {
 const firstRetryMilliseconds = 500;
 const longestRetryMilliseconds = 122_000;
 const usualMode = 0o644;
+/** What the kernel gives a file system in memory: all may write, and remove only what is theirs. */
+const sharedMode = "1777";
 
 interface Failure {
   readonly message: string;
@@ -180,9 +182,9 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
   async function write(pod: Pod, folder: string, payload: Payload, inMemory: boolean): Promise<string> {
     const group = fsGroupOf(pod);
     if (!ready.has(uidOf(pod))) {
-      if (inMemory && !(await mounter.below(folder)).includes(folder)) await mounter.tmpfs(folder, { ...sizeOf(pod, undefined), mode: "0777" });
+      if (inMemory && !(await mounter.below(folder)).includes(folder)) await mounter.tmpfs(folder, { ...sizeOf(pod, undefined), mode: sharedMode });
       await mkdir(folder, { recursive: true });
-      await chmod(folder, 0o777);
+      await openToAll(folder);
       if (group !== undefined) await giveFolder(folder, group);
     }
     await writeAtomically(folder, payload, clock.now(), group);
@@ -194,11 +196,11 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     const medium = emptyDir.medium ?? "";
     await mkdir(folder, { recursive: true });
     if (medium !== "" && !(await mounter.below(folder)).includes(folder)) {
-      if (medium === "Memory") await mounter.tmpfs(folder, { ...sizeOf(pod, emptyDir.sizeLimit), mode: "0777" });
+      if (medium === "Memory") await mounter.tmpfs(folder, { ...sizeOf(pod, emptyDir.sizeLimit), mode: sharedMode });
       else if (medium.startsWith("HugePages")) await mounter.hugetlbfs(folder, pageSizeOf(pod, medium));
       else throw new Error(`unknown storage medium ${JSON.stringify(medium)}`);
     }
-    await chmod(folder, 0o777);
+    await openToAll(folder);
     const group = fsGroupOf(pod);
     if (group !== undefined) await giveToGroup(folder, group);
     return folder;
@@ -248,6 +250,11 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     }
     throw new Error(`PersistentVolume ${pvName} is of a kind that this agent has no way to mount`);
   }
+}
+
+/** Further bits that a folder has stay. */
+async function openToAll(folder: string): Promise<void> {
+  if (((await stat(folder)).mode & 0o777) !== 0o777) await chmod(folder, 0o777);
 }
 
 /** A volume that no container mounts is not set up. */
