@@ -47,7 +47,7 @@ export function componentStatuses({ dialect, store, beside = besides }: Componen
     handle: async (call) => {
       const { target, method } = call;
       if (target.rest || target.namespace) throw notServed();
-      if (method !== "GET") throw new ApiError(405, "MethodNotAllowed", `the server does not allow this method on the requested resource (${method})`, {});
+      if (method !== "GET") throw new ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
       call.warn("v1 ComponentStatus is deprecated in v1.19+");
       if (!target.named) return await reply(call, await Promise.all(chosen(call, Object.keys(checks)).map(statusOf)), dialect, true);
       if (!Object.hasOwn(checks, target.name)) throw notFound({ group: "", resource: "componentstatuses" }, target.name);

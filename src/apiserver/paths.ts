@@ -24,7 +24,7 @@ export function rootPaths(catalog: () => Catalog, health: HealthPaths): PathHand
     const { path } = call.target;
     if (path === "/" || path === "/index.html") return json({ paths: allPaths(catalog(), health) });
     if (path === "/version" || path === "/version/") {
-      if (call.method !== "GET") throw new ApiError(405, "MethodNotAllowed", `the server does not allow this method on the requested resource (${call.method})`, {});
+      if (call.method !== "GET") throw new ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
       if (!takes(call, "application/json")) throw new ApiError(406, "NotAcceptable", "only the following media types are accepted: application/json", {});
       return json(versionInfo());
     }

@@ -61,31 +61,31 @@ function handlerFor(call: ApiCall, endpoint: Endpoint): Endpointed {
     const { strategy } = endpoint.resource;
     if (target.subresource === "scale" && strategy.scale && !target.rest) {
       const scaler = method === "HEAD" ? undefined : scaling[target.verb];
-      if (!scaler) throw notAllowed(method);
+      if (!scaler) throw notAllowed();
       return scaler;
     }
     const { subresources } = strategy;
     const part = subresources && Object.hasOwn(subresources, target.subresource) ? subresources[target.subresource] : undefined;
     if (!part || target.rest) throw notServed();
     const allowed = part.verbs ?? ["get", "update", "patch"];
-    if (method === "HEAD" || !allowed.includes(target.verb as "get")) throw notAllowed(method);
+    if (method === "HEAD" || !allowed.includes(target.verb as "get")) throw notAllowed();
     return item[target.verb]!;
   }
   const handler = (target.named ? item : collection)[target.verb];
   // The old path of watches says the verb itself, whatever the method.
   const unread = target.verb === "watch" && method !== "GET";
-  if (method === "HEAD" || unread || !handler || !verbsOf(endpoint).includes(target.verb as never)) throw notAllowed(method);
+  if (method === "HEAD" || unread || !handler || !verbsOf(endpoint).includes(target.verb as never)) throw notAllowed();
   return handler;
 }
 
-function checkPlace({ target, method }: ApiCall, endpoint: Endpoint): void {
+function checkPlace({ target }: ApiCall, endpoint: Endpoint): void {
   const { namespaced } = endpoint.resource;
   const isNamespaceItself = target.resource === "namespaces" && target.group === "";
   if (!namespaced && target.namespace && !isNamespaceItself) throw notServed();
   // Without a namespace only reading across all of them makes sense.
   if (namespaced && !target.namespace && target.named) throw notServed();
-  if (namespaced && !target.namespace && target.verb !== "list" && target.verb !== "watch") throw notAllowed(method);
+  if (namespaced && !target.namespace && target.verb !== "list" && target.verb !== "watch") throw notAllowed();
 }
 
 export const notServed = (): ApiError => new ApiError(404, "NotFound", "the server could not find the requested resource", {});
-const notAllowed = (method: string): ApiError => new ApiError(405, "MethodNotAllowed", `the server does not allow this method on the requested resource (${method})`, {});
+const notAllowed = (): ApiError => new ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});

@@ -21,7 +21,7 @@ export interface SpecialContext {
 /** Refuses anything but a POST to the very path. */
 export function onlyCreate({ target, method }: ApiCall, place: { readonly namespaced: boolean; readonly subresource: boolean }): void {
   if (target.rest || target.named !== place.subresource || (target.namespace !== "") !== place.namespaced) throw notServed();
-  if (method !== "POST") throw new ApiError(405, "MethodNotAllowed", `the server does not allow this method on the requested resource (${method})`, {});
+  if (method !== "POST") throw new ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
 }
 
 export interface Asked<T> {

@@ -1,15 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { fieldErrorText, invalidValue, required } from "./api-error.ts";
+import { fieldErrorText, invalid, invalidValue, required } from "./api-error.ts";
 
 const cases: [name: string, value: unknown, shown: string][] = [
   ["a text is quoted", "a", '"a"'],
   ["a number is not", 5, "5"],
   ["an object is JSON", { a: [1] }, '{"a":[1]}'],
-  ["nothing is null", null, "null"],
+  ["nothing is null", null, '"null"'],
+  ["a list of texts has a type", ["a", "b"], '[]string{"a", "b"}'],
   ["an integer beyond 2^53 stays whole", 9007199254740993n, "9007199254740993"],
   ["one inside an object does not break the sentence", { generation: 9007199254740993n }, '{"generation":9007199254740992}'],
 ];
 for (const [name, value, shown] of cases) test(`in an error ${name}`, () => assert.equal(fieldErrorText(invalidValue("f", value, "why")), `f: Invalid value: ${shown}: why`));
 
 test("a missing value is not shown", () => assert.equal(fieldErrorText(required("f", "why")), "f: Required value: why"));
+
+test("what is found twice is said once, and counted twice", () => {
+  const error = invalid({ group: "", kind: "Thing" }, "a", [required("x"), required("x")]);
+  assert.equal(error.message, 'Thing "a" is invalid: x: Required value');
+  assert.equal(error.details!.causes!.length, 2);
+});

@@ -71,7 +71,8 @@ export const timeout = (message: string, retryAfterSeconds = 0): ApiError => new
 
 /** An object refused for its content. `kind` is the kind's name, its group the name on the wire. */
 export function invalid(kind: { readonly group: string; readonly kind: string }, name: string, errors: readonly FieldError[]): ApiError {
-  const list = errors.map(fieldErrorText);
+  // What is found twice is said once; the causes keep count.
+  const list = [...new Set(errors.map(fieldErrorText))];
   const text = list.length === 1 ? list[0]! : `[${list.join(", ")}]`;
   return new ApiError(422, "Invalid", `${kind.group ? `${kind.kind}.${kind.group}` : kind.kind} "${name}" is invalid: ${text}`, {
     ...(name && { name }),
@@ -118,9 +119,16 @@ const valueless = new Set<FieldErrorType>(["FieldValueRequired", "FieldValueForb
 /** Integers beyond 2^53 are held as bigints, which JSON.stringify does not take. */
 const largeNumbers = (_: string, value: unknown): unknown => (typeof value === "bigint" ? Number(value) : value);
 
+/** Values as clients know them: nothing is the word null, lists of texts carry their type. */
+function valueText(value: unknown): string {
+  if (value === null || value === undefined) return '"null"';
+  if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string")) return `[]string{${value.map((item) => JSON.stringify(item)).join(", ")}}`;
+  return typeof value === "object" || typeof value === "string" ? JSON.stringify(value, largeNumbers) : String(value);
+}
+
 function fieldErrorBody(error: FieldError): string {
   const { value } = error;
-  const shown = valueless.has(error.type) ? "" : `: ${typeof value === "object" || typeof value === "string" ? JSON.stringify(value, largeNumbers) : String(value)}`;
+  const shown = valueless.has(error.type) ? "" : `: ${valueText(value)}`;
   return `${words[error.type]}${shown}${error.detail && `: ${error.detail}`}`;
 }
 

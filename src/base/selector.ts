@@ -83,7 +83,8 @@ export function parseLabelSelector(text: string): readonly Requirement[] {
 const symbols = new Set(["(", ")", ",", "!", "=", "==", "!=", ">", "<"]);
 
 function set(take: () => string, peek: () => string | undefined): string[] {
-  if (take() !== "(") throw new SelectorError("unable to parse requirement: expected: '('");
+  const opening = take();
+  if (opening !== "(") throw new SelectorError(`unable to parse requirement: found '${opening}' expected: '('`);
   const values: string[] = [];
   if (peek() === ")") {
     take();

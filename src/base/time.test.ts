@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { canonicalMicroTime, canonicalTime, formatTime, microTimeOfMillis, millisOfTime, parseTime, timeOfMillis } from "#base";
+import { canonicalMicroTime, canonicalTime, formatTime, microTimeOfMillis, millisOfTime, parseMicroTime, parseTime, timeOfMillis } from "#base";
 import fc from "fast-check";
 
 const times: [from: string, to: string | null][] = [
@@ -48,3 +48,19 @@ test("times agree with Date over the centuries", () => {
     }),
   );
 });
+
+const misfits: [text: string, reader: typeof parseTime, message: string][] = [
+  ["2024-02-03T04:05:06Z", parseMicroTime, 'cannot parse "Z" as ".000000"'],
+  ["2024-02-03T04:05:06.1234567Z", parseMicroTime, 'cannot parse "7Z" as "Z07:00"'],
+  ["2024-02-03", parseTime, 'cannot parse "" as "T"'],
+  ["2024-2-03T04:05:06Z", parseTime, 'cannot parse "2-03T04:05:06Z" as "01"'],
+  ["2024-02-03T04:05:06", parseTime, 'cannot parse "" as "Z07:00"'],
+  ["2024-02-03T04:05:06Zx", parseTime, ': extra text: "x"'],
+];
+for (const [text, reader, message] of misfits) {
+  test(`"${text}" is refused where it leaves its layout`, () =>
+    assert.throws(
+      () => reader(text),
+      (error: Error) => error.message.endsWith(message),
+    ));
+}

@@ -30,8 +30,8 @@ export function parseMicroTime(text: string): Instant {
 function parseAs(text: string, layout: string): Instant {
   if (looksCanonical(text, layout === timeLayout ? 20 : 27)) return readCanonical(text);
   const refuse = (why: string) => new TimeError(`parsing time ${JSON.stringify(text)}${why}`);
-  const found = text.length < 100 ? grammar.exec(text) : null;
-  if (!found || (layout === microLayout && found[7]?.length !== 6)) throw refuse(` as "${layout}": cannot parse ${JSON.stringify(text)} as "${layout}"`);
+  const found = text.length < longest ? grammar.exec(text) : null;
+  if (!found || (layout === microLayout && found[7]?.length !== 6)) throw refuse(misfit(text.slice(0, longest), layout));
   const [year, month, day, hour, minute, second] = [1, 2, 3, 4, 5, 6].map((group) => Number(found[group])) as [number, number, number, number, number, number];
   const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
   if (month < 1 || month > 12) throw refuse(": month out of range");
@@ -48,6 +48,24 @@ function parseAs(text: string, layout: string): Instant {
   }
   const nanos = found[7] ? Number(found[7].slice(0, 9).padEnd(9, "0")) : 0;
   return { seconds: daysTo(year, month, day) * 86_400 + hour * 3_600 + minute * 60 + second - offset, nanos };
+}
+
+const longest = 100;
+/** The parts of a layout, and what may stand in their place. */
+const parts: readonly (readonly [pattern: RegExp, part: string])[] = [
+  [/^\d{4}/, "2006"], [/^-/, "-"], [/^\d\d/, "01"], [/^-/, "-"], [/^\d\d/, "02"], [/^T/, "T"], [/^\d\d?/, "15"], [/^:/, ":"], [/^\d\d/, "04"], [/^:/, ":"], [/^\d\d/, "05"],
+]; // prettier-ignore
+
+/** Where a text leaves its layout. */
+function misfit(text: string, layout: string): string {
+  const fraction: (typeof parts)[number] = layout === microLayout ? [/^[.,]\d{6}/, ".000000"] : [/^(?:[.,]\d+)?/, ""];
+  let rest = text;
+  for (const [pattern, part] of [...parts, fraction, [/^(?:Z|[+-]\d\d:\d\d)/, "Z07:00"] as const]) {
+    const found = pattern.exec(rest);
+    if (!found) return ` as "${layout}": cannot parse ${JSON.stringify(rest)} as "${part}"`;
+    rest = rest.slice(found[0].length);
+  }
+  return `: extra text: ${JSON.stringify(rest)}`;
 }
 
 function readCanonical(text: string): Instant {

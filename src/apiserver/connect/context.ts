@@ -19,10 +19,10 @@ export interface ConnectContext {
 /** Refuses paths with more behind the connection's name, and methods it does not have. */
 export function connected({ target, method }: ApiCall, methods: readonly string[]): void {
   if (target.rest || !target.named || !target.namespace) throw notServed();
-  if (!methods.includes(method)) throw notAllowed(method);
+  if (!methods.includes(method)) throw notAllowed();
 }
 
-export const notAllowed = (method: string): ApiError => new ApiError(405, "MethodNotAllowed", `the server does not allow this method on the requested resource (${method})`, {});
+export const notAllowed = (): ApiError => new ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
 
 /** Shows the options of a connection to admission. */
 export async function admitConnect(call: ApiCall, { admission }: ConnectContext, kind: string, options: object): Promise<void> {

@@ -33,7 +33,7 @@ export function proxyEndpoints(context: ConnectContext): readonly SpecialEndpoin
     verbs,
     handle: async (call) => {
       if (!call.target.named || (call.target.namespace !== "") !== namespaced) throw notServed();
-      if (!methods.includes(call.method)) throw notAllowed(call.method);
+      if (!methods.includes(call.method)) throw notAllowed();
       await admitConnect(call, context, kind, { apiVersion: "v1", kind, path: `/${call.target.rest}` });
       return await pass(context, call, await locate(call));
     },

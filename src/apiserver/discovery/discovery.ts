@@ -37,7 +37,7 @@ export function discovery(catalog: Catalog, dialect: Dialect, serverAddress: () 
   });
   /** Groups answer whatever the method and whatever sort of application reads it; what is in a version is only there to be read. */
   const read = (call: ApiCall, object: Record<string, unknown>): Reply => {
-    if (call.method !== "GET") throw new ApiError(405, "MethodNotAllowed", `the server does not allow this method on the requested resource (${call.method})`, {});
+    if (call.method !== "GET") throw new ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
     return plainReply(call, object, dialect, false);
   };
   return {

@@ -3,7 +3,7 @@ import { ApiError, badRequest, tooLarge, unsupportedMediaType } from "#base";
 import type { Dialect } from "#dialect";
 import { BodyCutShort, BodyTooLarge, header } from "#http";
 import type { ApiObject, Endpoint } from "#registry";
-import { DecodeError, type Message, decodeEnvelope, decodeJson, decodeYaml, protobufCodec } from "#schema";
+import { DecodeError, JsonSyntaxError, type Message, YamlError, decodeEnvelope, decodeJson, decodeYaml, protobufCodec } from "#schema";
 import type { ApiCall } from "../api-call.ts";
 import { type Media, bodyMedia } from "../represent/negotiate.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
@@ -45,9 +45,34 @@ export function decodeObject(bytes: Uint8Array, media: Media, schema: Message, e
     value.kind = expected.kind;
     return decoded;
   } catch (error) {
-    if (error instanceof ApiError) throw error;
-    throw badRequest(`${expected.kind} in version "${expected.apiVersion}" cannot be handled as a ${expected.kind}: ${(error as Error).message}`);
+    throw error instanceof ApiError ? error : badRequest(unreadable(error as Error, bytes, expected));
   }
+}
+
+const versionOf = (apiVersion: string): string => apiVersion.slice(apiVersion.indexOf("/") + 1);
+
+/** Why a body cannot be read: as its kind, or, where not even that can be made out, as anything. */
+function unreadable(error: Error, bytes: Uint8Array, { kind, apiVersion }: { readonly kind: string; readonly apiVersion: string }): string {
+  const unnamed = error instanceof YamlError ? error.message : typeless(error);
+  if (unnamed === undefined) return `${kind} in version "${versionOf(apiVersion)}" cannot be handled as a ${kind}: ${error.message}`;
+  return `the object provided is unrecognized (must be of type ${kind}): ${unnamed} (${summary(bytes)})`;
+}
+
+const typeHeader = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
+
+/** What kept a document from saying its version and kind; undefined when something else is wrong with it. */
+function typeless(error: Error): string | undefined {
+  if (!(error instanceof DecodeError)) return error instanceof JsonSyntaxError ? `couldn't get version/kind; json parse error: ${error.message}` : undefined;
+  if (error.path !== "" && error.path !== "apiVersion" && error.path !== "kind") return undefined;
+  return `couldn't get version/kind; json parse error: ${error.path === "" ? error.message.replace(/ of type .*$/, ` of type ${typeHeader}`) : error.message.replace(/ field \w+\./, " field .")}`;
+}
+
+const longestSummary = 30;
+
+function summary(bytes: Uint8Array): string {
+  if (bytes.length === 0) return "<empty>";
+  const start = Buffer.from(bytes.subarray(0, longestSummary)).toString(bytes[0] === 0x7b ? "utf8" : "hex");
+  return bytes.length > longestSummary ? `${start} ...` : start;
 }
 
 function fromProtobuf(bytes: Uint8Array, schema: Message, dialect: Dialect): DecodedBody {
@@ -68,7 +93,8 @@ function refuseBytes(value: unknown): void {
 export function judgeStrictness(call: ApiCall, decoded: DecodedBody, mode: WriteOptions["fieldValidation"], kind: string): void {
   const { strict } = decoded;
   if (mode === "Ignore" || strict.length === 0) return;
-  if (mode === "Strict") throw badRequest(`${kind} in version "${decoded.value.apiVersion}" cannot be handled as a ${kind}: strict decoding error: ${strict.join(", ")}`);
+  if (mode === "Strict")
+    throw badRequest(`${kind} in version "${versionOf(decoded.value.apiVersion)}" cannot be handled as a ${kind}: strict decoding error: ${strict.join(", ")}`);
   for (const text of strict) call.warn(text);
 }
 

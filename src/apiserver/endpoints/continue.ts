@@ -15,7 +15,7 @@ const readable = /^meta(?:\.[a-z0-9.]+)?\/v1$/;
 export const encodeContinue = ({ revision, after }: Position): string => Buffer.from(JSON.stringify({ v: version, rv: revision, start: `${after}\0` })).toString("base64url");
 
 export function decodeContinue(token: string): Position {
-  const bad = (why: string): Error => badRequest(`continue key is not valid: ${why}`);
+  const bad = (why: string): Error => badRequest(`invalid continue token: continue key is not valid: ${why}`);
   let parsed: { v?: unknown; rv?: unknown; start?: unknown };
   try {
     parsed = JSON.parse(Buffer.from(token, "base64url").toString()) as typeof parsed;

@@ -82,14 +82,14 @@ interface Sought {
 const nothingSought: Sought = { labels: [], fields: [] };
 
 /** The selectors as they were written. A term of nothing at all asks for nothing. */
-function requirementsOf({ query, target }: ApiCall): Sought {
+function requirementsOf({ query }: ApiCall): Sought {
   const labels = query.get("labelSelector") ?? "";
   const fields = query.get("fieldSelector") ?? "";
   if (labels === "" && fields === "") return nothingSought;
   try {
     return { labels: parseLabelSelector(labels), fields: parseFieldSelector(fields).filter(({ key, values }) => key !== "" || values[0] !== "") };
   } catch (error) {
-    throw badRequest(`unable to parse selector on ${target.resource}: ${(error as Error).message}`);
+    throw badRequest((error as Error).message);
   }
 }
 

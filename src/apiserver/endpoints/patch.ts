@@ -95,9 +95,12 @@ function parsedPatch(body: Uint8Array, type: PatchType, mode: WriteOptions["fiel
   if (value === null && type === "application/strategic-merge-patch+json") return { value: {}, strict: duplicate };
   // Read leniently, a list is merged as any value is, and then it is no object.
   if (mode === "Ignore" && type === "application/merge-patch+json" && Array.isArray(value)) throw invalidPatch("", "a list is no object");
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw badRequest("the patch must be a JSON object");
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw badRequest(`error decoding patch: json: cannot unmarshal ${jsonKind(value)} into Go value of type map[string]interface {}`);
   return { value, strict: duplicate };
 }
+
+const jsonKind = (value: unknown): string => (Array.isArray(value) ? "array" : typeof value === "boolean" ? "bool" : typeof value);
 
 /** What operations of a JSON patch say beyond what they may. */
 function operationFindings(patch: unknown): string[] {
@@ -133,7 +136,7 @@ function decodedPatch(endpoint: Endpoint, tree: unknown, type: PatchType, name: 
     const decoded = fromJsonValue(endpoint.schema, tree) as unknown as DecodedBody;
     const { value } = decoded;
     if (type !== "application/strategic-merge-patch+json") {
-      if (!value.apiVersion) throw badRequest(`the name of the object (${name} based on URL) was undeterminable: without its apiVersion it cannot be read`);
+      if (!value.apiVersion) throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
       if ((value.kind && value.kind !== endpoint.kind) || value.apiVersion !== endpoint.apiVersion)
         throw invalidPatch(name, `kind and apiVersion may not change (to ${value.kind}, ${value.apiVersion})`);
     }

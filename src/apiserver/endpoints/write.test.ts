@@ -259,3 +259,20 @@ test("objects are no longer exported", async () => {
   assert.match(String((await must(400, "GET", `${path}/a?export=true`)).at("message")), /export/);
   await must(200, "GET", `${path}/a?export=false`);
 });
+
+const unreadable: [name: string, asking: Asking, message: string][] = [
+  ["nothing", { body: "" }, "the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: unexpected end of JSON input (<empty>)"],
+  [
+    "a version that is a number",
+    { body: '{"apiVersion":1,"kind":"ConfigMap"}' },
+    `the object provided is unrecognized (must be of type ConfigMap): couldn't get version/kind; json parse error: json: cannot unmarshal number into Go struct field .apiVersion of type string ({"apiVersion":1,"kind":"Config ...)`,
+  ],
+  [
+    "data of another type",
+    { body: '{"data":1}' },
+    'ConfigMap in version "v1" cannot be handled as a ConfigMap: json: cannot unmarshal number into Go struct field ConfigMap.data of type map[string]string',
+  ],
+];
+for (const [name, asking, message] of unreadable) {
+  test(`why ${name} cannot be read is told`, async () => assert.equal((await must(400, "POST", maps("default"), asking)).at("message"), message));
+}

@@ -32,7 +32,7 @@ export const replace: Endpointed = async (context, call, endpoint) => {
 /** The object must be the one the path names. */
 function checkIdentity(sent: ApiObject, { target }: ApiCall, endpoint: Endpoint): void {
   const { name } = sent.metadata;
-  if (!name) throw badRequest(`name must be provided: the object has no metadata.name, the URL names "${target.name}"`);
+  if (!name) throw badRequest(`the name of the object (${target.name} based on URL) was undeterminable: name must be provided`);
   if (name !== target.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
   if (endpoint.resource.namespaced && sent.metadata.namespace && sent.metadata.namespace !== target.namespace) {
     throw badRequest(`the namespace of the object (${sent.metadata.namespace}) does not match the namespace on the request (${target.namespace})`);

@@ -113,6 +113,12 @@ const immutable: readonly (readonly [keyof Event, string])[] = [
   ["reportingInstance", "reportingInstance"],
 ];
 
+const texts: ReadonlySet<keyof Event> = new Set(["reason", "note", "type", "action", "reportingController", "reportingInstance"]);
+const counts: ReadonlySet<keyof Event> = new Set(["deprecatedCount"]);
+
+/** What stands there, or what stands for nothing. */
+const shownValue = (event_: Event, key: keyof Event): unknown => event_[key] ?? (texts.has(key) ? "" : counts.has(key) ? 0 : null);
+
 const ago = (time: string | null | undefined, now: Date): string => (time ? age(time, now) : "<unknown>");
 
 function seen(event: Event, now: Date): { first: string; last: string; count: number } {
@@ -161,7 +167,7 @@ export const event = strategy<Event>({
     errors.push(...validateMetaUpdate(event_.metadata, old.metadata), ...validateFinalizersQualified(event_.metadata.finalizers, about.dialect));
     if (!isDeepStrictEqual(event_.series, old.series)) errors.push(...seriesErrors(event_));
     for (const [key, field] of immutable) {
-      if (!isDeepStrictEqual(event_[key] ?? null, old[key] ?? null)) errors.push(invalidValue(field, event_[key] ?? null, "field is immutable"));
+      if (!isDeepStrictEqual(event_[key] ?? null, old[key] ?? null)) errors.push(invalidValue(field, shownValue(event_, key), "field is immutable"));
     }
     return errors;
   },

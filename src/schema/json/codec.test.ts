@@ -108,7 +108,7 @@ const wrongTypes: [text: string, path: string, message: string][] = [
   ['{"spec":{"args":"a"}}', "spec.args", "json: cannot unmarshal string into Go struct field Spec.spec.args of type []string"],
   ['{"spec":[]}', "spec", "json: cannot unmarshal array into Go struct field Thing.spec of type v1.Spec"],
   ['{"metadata":{"labels":{"a":1}}}', "metadata.labels.a", "json: cannot unmarshal number into Go struct field Meta.metadata.labels of type string"],
-  ['{"metadata":{"made":"yesterday"}}', "metadata.made", 'parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006-01-02T15:04:05Z07:00"'],
+  ['{"metadata":{"made":"yesterday"}}', "metadata.made", 'parsing time "yesterday" as "2006-01-02T15:04:05Z07:00": cannot parse "yesterday" as "2006"'],
   ['{"metadata":{"made":5}}', "metadata.made", "json: cannot unmarshal number into Go value of type string"],
   ['{"spec":{"limits":{"cpu":"x"}}}', "spec.limits.cpu", "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"],
   ['{"spec":{"data":{"a":"?"}}}', "spec.data.a", "illegal base64 data at input byte 0"],
