@@ -83,7 +83,7 @@ async function boundObject(
   if (!ref) return {};
   const { kind = "", apiVersion = "", name: boundName = "", uid } = ref;
   const type = apiVersion.includes("/") ? undefined : kind;
-  if (type !== "Pod" && type !== "Secret") throw badRequest(`cannot bind token to object of type ${apiVersion}, Kind=${kind}`);
+  if (type !== "Pod" && type !== "Secret") throw badRequest(`cannot bind token to object of type ${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${kind}`);
   if (boundName === "") throw badRequest("Name parameter required.");
   if (boundName.includes("/") || boundName.includes("%") || boundName === "." || boundName === "..")
     throw badRequest(`Name parameter invalid: ${JSON.stringify(boundName)}: it cannot stand in a path`);

@@ -73,8 +73,8 @@ export function parseLabelSelector(text: string): readonly Requirement[] {
     }
     if (at < tokens.length) {
       const separator = take();
-      if (separator !== ",") throw new SelectorError(`unable to parse requirement: found '${separator}', expected: ',' or 'end of string'`);
-      if (at >= tokens.length) throw new SelectorError(`unable to parse requirement: found '', expected: identifier after ','`);
+      if (separator !== ",") throw new SelectorError(`found '${separator}', expected: ',' or 'end of string'`);
+      if (at >= tokens.length) throw new SelectorError("found '', expected: identifier after ','");
     }
   }
   return requirements;

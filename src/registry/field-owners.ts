@@ -41,7 +41,7 @@ export function applyObject(request: WriteRequest, old: ApiObject | undefined, s
   const merged = deepCopy(fromJsonValue(endpoint.schema, outcome.object).value) as unknown as ApiObject;
   merged.apiVersion = endpoint.apiVersion;
   merged.kind = endpoint.kind;
-  if (!merged.metadata.name) throw badRequest("metadata.name: the applied object must say its name");
+  if (!merged.metadata.name) throw badRequest(`the name of the object (${old?.metadata.name ?? ""} based on URL) was undeterminable: name must be provided`);
   if (!old && sent.metadata.uid)
     throw conflict(endpoint.resource.nameIn(endpoint), merged.metadata.name, `the object says the uid ${sent.metadata.uid}, and there is no object yet`);
   if (!old) delete merged.metadata.resourceVersion;

@@ -34,7 +34,12 @@ export function validateMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path = "me
   if (old.deletionTimestamp) {
     const added = (meta.finalizers ?? []).filter((item) => !(old.finalizers ?? []).includes(item));
     if (added.length > 0)
-      errors.push(forbiddenField(`${path}.finalizers`, `no new finalizers can be added if the object is being deleted, found new finalizers ${JSON.stringify(added)}`));
+      errors.push(
+        forbiddenField(
+          `${path}.finalizers`,
+          `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map((item) => JSON.stringify(item)).join(", ")}}`,
+        ),
+      );
   }
   if (!meta.resourceVersion) errors.push(invalidValue(`${path}.resourceVersion`, "", "must be specified for an update"));
   if ((meta.generation ?? 0) < (old.generation ?? 0)) errors.push(invalidValue(`${path}.generation`, meta.generation, "must not be decremented"));

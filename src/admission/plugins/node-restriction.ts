@@ -101,7 +101,7 @@ export function nodeRestriction({ dialect, pod: findPod, node: findNode }: NodeR
     if (old && !isDeepStrictEqual(spec.taints ?? [], old.spec.taints ?? [])) throw refused(attempt, `node "${node}" is not allowed to modify taints`);
     const [now, before] = [metadata.labels ?? {}, old?.metadata.labels ?? {}];
     const wrong = [...new Set([...Object.keys(now), ...Object.keys(before)])].filter((key) => now[key] !== before[key] && isReserved(key, dialect));
-    if (wrong.length > 0) throw refused(attempt, `node "${node}" is not allowed to set the following labels: ${wrong.toSorted().join(", ")}`);
+    if (wrong.length > 0) throw refused(attempt, `is not allowed to modify labels: ${wrong.toSorted().join(", ")}`);
   }
 
   function claimRules(attempt: Attempt, node: string): void {

@@ -27,13 +27,13 @@ export function priorityPlugin({ dialect, find, all }: PriorityOptions): Admissi
       }
       const { name, value, preemptionPolicy } = await classFor(attempt, spec.priorityClassName);
       if (name) spec.priorityClassName = name;
-      const computed = "the priority admission controller computed it from the given PriorityClass name";
+      const computed = (found: number | string): string => `priority admission controller computed ${found} from the given PriorityClass name`;
       if (spec.priority !== undefined && spec.priority !== value)
-        throw refused(attempt, `the integer value of priority (${spec.priority}) must not be provided in pod spec; ${computed}`);
+        throw refused(attempt, `the integer value of priority (${spec.priority}) must not be provided in pod spec; ${computed(value)}`);
       spec.priority = value;
       if (preemptionPolicy === undefined) return;
       if (spec.preemptionPolicy !== undefined && spec.preemptionPolicy !== preemptionPolicy)
-        throw refused(attempt, `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; ${computed}`);
+        throw refused(attempt, `the string value of PreemptionPolicy (${spec.preemptionPolicy}) must not be provided in pod spec; ${computed(preemptionPolicy)}`);
       spec.preemptionPolicy = preemptionPolicy;
     },
     validate: async (attempt) => {

@@ -22,7 +22,8 @@ export function decodeContinue(token: string): Position {
   } catch {
     throw bad("it cannot be decoded");
   }
-  if (typeof parsed !== "object" || parsed === null || typeof parsed.v !== "string" || !readable.test(parsed.v)) throw bad("server does not recognize this encoded version");
+  if (typeof parsed !== "object" || parsed === null || typeof parsed.v !== "string" || !readable.test(parsed.v))
+    throw bad(`server does not recognize this encoded version ${typeof parsed?.v === "string" ? parsed.v : ""}`);
   if (typeof parsed.rv !== "number" || !Number.isSafeInteger(parsed.rv) || parsed.rv === 0) throw bad("incorrect encoded start resourceVersion");
   if (typeof parsed.start !== "string" || parsed.start === "") throw bad("encoded start key empty");
   if (/(^|\/)\.\.?(\/|$)|.\/(\/|$)/.test(parsed.start)) throw bad(`the start key may not leave its prefix`);

@@ -117,9 +117,13 @@ function knownField(requirement: Requirement, endpoint: Endpoint): Requirement {
   const { key } = requirement;
   const aliases = strategy.fieldAliases?.[endpoint.schema.kind.group];
   const hubKey = aliases && !key.startsWith("metadata.") ? aliases[key] : selectable.has(key) ? key : undefined;
-  if (hubKey === undefined) throw badRequest(`field label not supported: ${key}`);
+  if (hubKey === undefined) throw badRequest(unknownField(key, endpoint));
   return { ...requirement, key: hubKey };
 }
+
+/** Kinds that can be selected by nothing of their own say what there is. */
+const unknownField = (key: string, { resource: { strategy } }: Endpoint): string =>
+  strategy.fields ? `field label not supported: ${key}` : `${JSON.stringify(key)} is not a known field selector: only "metadata.name", "metadata.namespace"`;
 
 /** A number parameter; absent when it was not given, refused when it is not one. */
 export function integer(query: Query, name: string): number | undefined {

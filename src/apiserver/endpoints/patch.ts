@@ -180,7 +180,7 @@ export function applyConfiguration(call: ApiCall, endpoint: Endpoint, options: W
       const { name, namespace } = sent.metadata;
       if (name !== undefined && name !== call.target.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${call.target.name})`);
       if (namespace && endpoint.resource.namespaced && namespace !== call.target.namespace)
-        throw badRequest(`the namespace of the object (${namespace}) does not match the namespace on the request (${call.target.namespace})`);
+        throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
       if (judged || duplicate.length === 0) return;
       judged = true;
       if (options.fieldValidation === "Strict") throw badRequest(`error strict decoding YAML: ${duplicate.join(", ")}`);
@@ -201,11 +201,10 @@ function parsedConfiguration(endpoint: Endpoint, body: Uint8Array): { readonly s
   } catch (error) {
     throw badRequest(`error decoding YAML: ${(error as Error).message}`);
   }
-  if (typeof sent !== "object" || sent === null || !sent.apiVersion || !sent.kind) throw badRequest(`the applied object must say its apiVersion and kind`);
-  if (sent.apiVersion !== endpoint.apiVersion || sent.kind !== endpoint.kind)
-    throw badRequest(
-      `Incorrect version or kind specified in apply patch. Specified patch version: ${sent.apiVersion} ${sent.kind}, expected: ${endpoint.apiVersion} ${endpoint.kind}`,
-    );
+  if (typeof sent !== "object" || sent === null) throw badRequest("error decoding YAML: the applied object must be an object");
+  if (sent.apiVersion !== endpoint.apiVersion)
+    throw badRequest(`Incorrect version specified in apply patch. Specified patch version: ${sent.apiVersion ?? ""}, expected: ${endpoint.apiVersion}`);
+  if (sent.kind !== endpoint.kind) throw badRequest(`Incorrect kind specified in apply patch. Specified patch kind: ${sent.kind ?? ""}, expected: ${endpoint.kind}`);
   if (unknown.length > 0) throw badRequest(`field not declared in schema: ${unknown.map((path) => `.${path}`).join(", ")}`);
   sent.metadata ??= { creationTimestamp: null };
   return { sent, duplicate };

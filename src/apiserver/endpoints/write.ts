@@ -35,6 +35,6 @@ function checkIdentity(sent: ApiObject, { target }: ApiCall, endpoint: Endpoint)
   if (!name) throw badRequest(`the name of the object (${target.name} based on URL) was undeterminable: name must be provided`);
   if (name !== target.name) throw badRequest(`the name of the object (${name}) does not match the name on the URL (${target.name})`);
   if (endpoint.resource.namespaced && sent.metadata.namespace && sent.metadata.namespace !== target.namespace) {
-    throw badRequest(`the namespace of the object (${sent.metadata.namespace}) does not match the namespace on the request (${target.namespace})`);
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
 }

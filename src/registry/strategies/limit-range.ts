@@ -51,7 +51,8 @@ function itemErrors(item: LimitRangeItem, at: string, dialect: Dialect): FieldEr
     if (forPods && Object.keys(item[bag] ?? {}).length > 0) errors.push(forbiddenField(`${at}.${bag}`, "may not be specified when `type` is 'Pod'"));
   }
   const storage = item.min?.["storage"] ?? item.max?.["storage"];
-  if (item.type === "PersistentVolumeClaim" && storage === undefined) errors.push(required(`${at}.limits`, "either minimum or maximum storage value is required"));
+  if (item.type === "PersistentVolumeClaim" && storage === undefined)
+    errors.push(required(`${at}.limits`, "either minimum or maximum storage value is required, but neither was provided"));
   for (const name of names) errors.push(...orderErrors(item, name, at, dialect));
   return errors;
 }

@@ -62,7 +62,9 @@ export const namespace = strategy<Namespace>({
   subresources: {
     status: statusPart((obj) => {
       const only = isGoing(obj) ? "Terminating" : "Active";
-      return obj.status.phase === only ? [] : [invalidValue("status.Phase", obj.status.phase ?? "", `may only be '${only}' ${isGoing(obj) ? "during" : "before"} deletion`)];
+      return obj.status.phase === only
+        ? []
+        : [invalidValue("status.Phase", obj.status.phase ?? "", `may only be '${only}' if \`deletionTimestamp\` is ${isGoing(obj) ? "not empty" : "empty"}`)];
     }),
     finalize: {
       verbs: ["update"],

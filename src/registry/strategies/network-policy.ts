@@ -22,7 +22,7 @@ function portRuleErrors({ protocol, port, endPort }: NetworkPolicyPort, at: stri
   }
   errors.push(...portErrors(port, `${at}.port`));
   if (endPort === undefined) return errors;
-  if (endPort < port) errors.push(wrongEnd("must be greater than or equal to `port`"));
+  if (endPort < port) errors.push(invalidValue(`${at}.endPort`, port, "must be greater than or equal to `port`"));
   return [...errors, ...portErrors(endPort, `${at}.endPort`)];
 }
 

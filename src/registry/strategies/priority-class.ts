@@ -16,7 +16,13 @@ function errorsOf({ metadata, value, globalDefault, preemptionPolicy: policy }: 
   const name = metadata.name ?? "";
   if (name.startsWith(systemPrefix)) {
     const known = Object.hasOwn(systemClasses, name) && systemClasses[name] === value && !globalDefault;
-    if (!known) errors.push(forbiddenField("metadata.name", `priority class names with '${systemPrefix}' prefix are reserved for system use only`));
+    if (!known)
+      errors.push(
+        forbiddenField(
+          "metadata.name",
+          `priority class names with '${systemPrefix}' prefix are reserved for system use only. error: ${metadata.name ?? ""} is not a known system priority class`,
+        ),
+      );
   } else if (value > highest) errors.push(forbiddenField("value", `maximum allowed value of a user defined priority is ${highest}`));
   if (policy !== undefined) errors.push(...oneOf(policy, "preemptionPolicy", ["PreemptLowerPriority", "Never"]));
   return errors;
@@ -33,7 +39,7 @@ export const priorityClass = strategy<PriorityClass>({
   },
   validate: errorsOf,
   validateUpdate: (obj, old) => [
-    ...(obj.value === old.value ? [] : [forbiddenField("value", "may not be changed in an update")]),
+    ...(obj.value === old.value ? [] : [forbiddenField("value", "may not be changed in an update.")]),
     ...unchanged(obj.preemptionPolicy, old.preemptionPolicy, "preemptionPolicy"),
   ],
   columns: [

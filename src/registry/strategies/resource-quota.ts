@@ -53,9 +53,9 @@ function selectorErrors({ scopeSelector, hard }: ResourceQuotaSpec, path: string
     const present = own(scopes, scopeName) !== undefined && scopeName !== "PriorityClass";
     if (present && operator !== "Exists") found.push(invalidValue(`${path}.operator`, operator, "must be 'Exists' for this scope"));
     if (operator === "In" || operator === "NotIn") {
-      if (!values?.length) found.push(required(`${path}.values`, "must be at least one value when `operator` is 'In' or 'NotIn'"));
+      if (!values?.length) found.push(required(`${path}.values`, "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"));
     } else if (operator === "Exists" || operator === "DoesNotExist") {
-      if (values?.length) found.push(invalidValue(`${path}.values`, values, "must be no value when `operator` is 'Exists' or 'DoesNotExist'"));
+      if (values?.length) found.push(invalidValue(`${path}.values`, values, "must be no value when `operator` is 'Exists' or 'DoesNotExist' for scope selector"));
     } else found.push(invalidValue(`${path}.operator`, operator, "not a valid selector operator"));
     return found;
   });

@@ -79,11 +79,17 @@ function specErrors(spec: StatefulSetSpec): FieldError[] {
   return [...errors, ...endlessErrors(template, "spec.template")];
 }
 
-const changeable = ["replicas", "template", "updateStrategy", "minReadySeconds", "ordinals", "persistentVolumeClaimRetentionPolicy"] as const;
+const changeable = ["replicas", "ordinals", "template", "updateStrategy", "persistentVolumeClaimRetentionPolicy", "minReadySeconds"] as const;
+
+const quotedList = (words: readonly string[]): string =>
+  `${words
+    .slice(0, -1)
+    .map((word) => `'${word}'`)
+    .join(", ")} and '${words.at(-1)}'`;
 
 function fixedErrors(spec: StatefulSetSpec, old: StatefulSetSpec): FieldError[] {
   const rest = (given: StatefulSetSpec): Record<string, unknown> => Object.fromEntries(Object.entries(given).filter(([key]) => !(changeable as readonly string[]).includes(key)));
-  return same(rest(spec), rest(old)) ? [] : [forbiddenField("spec", `updates to statefulset spec for fields other than ${changeable.join(", ")} are forbidden`)];
+  return same(rest(spec), rest(old)) ? [] : [forbiddenField("spec", `updates to statefulset spec for fields other than ${quotedList(changeable)} are forbidden`)];
 }
 
 /** How pods are updated past a number that may be unavailable is not offered yet. */

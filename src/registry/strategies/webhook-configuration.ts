@@ -69,14 +69,14 @@ function nameErrors(name: string, field: string): FieldError[] {
   return errors.length > 0 || name.split(".").length >= 3 ? errors : [invalidValue(field, name, "should be a domain with at least three segments separated by dots")];
 }
 
-const mixedWildcard = (values: readonly string[] | undefined, field: string): FieldError[] =>
-  values && values.length > 1 && values.includes("*") ? [invalidValue(field, values, "if '*' is present, must not specify others")] : [];
+const mixedWildcard = (values: readonly string[] | undefined, field: string, others: string): FieldError[] =>
+  values && values.length > 1 && values.includes("*") ? [invalidValue(field, values, `if '*' is present, must not specify other ${others}`)] : [];
 
 function ruleErrors({ operations, apiGroups, apiVersions, resources, scope }: RuleWithOperations, at: string): FieldError[] {
-  const errors = operations?.length ? mixedWildcard(operations, `${at}.operations`) : [required(`${at}.operations`)];
+  const errors = operations?.length ? mixedWildcard(operations, `${at}.operations`, "operations") : [required(`${at}.operations`)];
   operations?.forEach((operation, position) => errors.push(...supported(operation, `${at}.operations[${position}]`, ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"])));
-  errors.push(...(apiGroups?.length ? mixedWildcard(apiGroups, `${at}.apiGroups`) : [required(`${at}.apiGroups`)]));
-  errors.push(...(apiVersions?.length ? mixedWildcard(apiVersions, `${at}.apiVersions`) : [required(`${at}.apiVersions`)]));
+  errors.push(...(apiGroups?.length ? mixedWildcard(apiGroups, `${at}.apiGroups`, "API groups") : [required(`${at}.apiGroups`)]));
+  errors.push(...(apiVersions?.length ? mixedWildcard(apiVersions, `${at}.apiVersions`, "API versions") : [required(`${at}.apiVersions`)]));
   apiVersions?.forEach((version, position) => {
     if (version === "") errors.push(required(`${at}.apiVersions[${position}]`));
   });

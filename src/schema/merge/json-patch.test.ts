@@ -47,7 +47,7 @@ for (const [name, patch, result] of applied) {
 }
 
 const refused: [name: string, patch: unknown, code: number, message: RegExp][] = [
-  ["a patch must be an array", { op: "add" }, 400, /array/],
+  ["a patch must be an array", { op: "add" }, 400, /cannot unmarshal/],
   ["an operation must be an object", ["add"], 400, /object/],
   ["a null operation has no kind", [null], 422, /Unexpected kind: unknown/],
   ["an unknown operation is refused", [{ op: "merge", path: "/a" }], 422, /Unexpected kind: merge/],

@@ -18,7 +18,10 @@ export const jsonPatchLimits: JsonPatchLimits = { operations: 10_000, copiedByte
 /** Applies a parsed patch to a document. Throws a PatchError. */
 export function jsonPatch(document: Json, patch: unknown, limits: JsonPatchLimits = jsonPatchLimits): Json {
   if (patch === null) return document;
-  if (!isList(patch)) throw malformed("a JSON patch must be an array of operations");
+  if (!isList(patch))
+    throw malformed(
+      `error decoding patch: json: cannot unmarshal ${isObject(patch) ? "object" : typeof patch === "boolean" ? "bool" : typeof patch} into Go value of type []handlers.jsonPatchOp`,
+    );
   if (patch.length > limits.operations) {
     throw new PatchError("tooLarge", `The allowed maximum operations in a JSON patch is ${limits.operations}, got ${patch.length}`);
   }

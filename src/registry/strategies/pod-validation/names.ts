@@ -5,7 +5,7 @@ import { dns1123SubdomainProblems, ipProblems } from "#schema";
 import { formatErrors } from "../rules/format.ts";
 import { oneOf } from "../rules/one-of.ts";
 
-const policies = ["ClusterFirst", "ClusterFirstWithHostNet", "Default", "None"];
+const policies = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
 const mostServers = 3;
 const mostSearches = 32;
 const longestSearches = 2048;

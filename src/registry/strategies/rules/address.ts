@@ -22,21 +22,21 @@ export function ordinaryIpErrors(text: string, field: string): FieldError[] {
   const ip = parseIp(text);
   if (!ip) return [invalidValue(field, text, notAnAddress)];
   const wrong = ip.family === 4 ? special4(ip.text) : special6(ip.text.toLowerCase());
-  return wrong ? [invalidValue(field, text, `may not be ${wrong}`)] : [];
+  return wrong ? [invalidValue(field, text, `may not be ${wrong === "unspecified" ? `unspecified (${text})` : wrong}`)] : [];
 }
 
 function special4(text: string): string | undefined {
   if (text === "0.0.0.0") return "unspecified";
-  if (text.startsWith("127.")) return "a loopback address";
-  if (text.startsWith("169.254.")) return "a link-local address";
-  return text.startsWith("224.0.0.") ? "a link-local multicast address" : undefined;
+  if (text.startsWith("127.")) return "in the loopback range (127.0.0.0/8, ::1/128)";
+  if (text.startsWith("169.254.")) return "in the link-local range (169.254.0.0/16, fe80::/10)";
+  return text.startsWith("224.0.0.") ? "in the link-local multicast range (224.0.0.0/24, ff02::/10)" : undefined;
 }
 
 function special6(text: string): string | undefined {
   if (/^(0{0,4}:)+(:|0{0,4})?$/.test(text) && !/[1-9a-f]/.test(text)) return "unspecified";
-  if (/^(0{0,4}:)+0{0,3}1$/.test(text)) return "a loopback address";
-  if (/^fe[89ab][0-9a-f]:/.test(text)) return "a link-local address";
-  return /^ff[0-9a-f]2:/.test(text) ? "a link-local multicast address" : undefined;
+  if (/^(0{0,4}:)+0{0,3}1$/.test(text)) return "in the loopback range (127.0.0.0/8, ::1/128)";
+  if (/^fe[89ab][0-9a-f]:/.test(text)) return "in the link-local range (169.254.0.0/16, fe80::/10)";
+  return /^ff[0-9a-f]2:/.test(text) ? "in the link-local multicast range (224.0.0.0/24, ff02::/10)" : undefined;
 }
 
 /** An address block such as `10.0.0.0/8`. */

@@ -10,9 +10,9 @@ export function labelSelectorErrors(selector: LabelSelector | null | undefined, 
   selector.matchExpressions?.forEach(({ key, operator, values }, position) => {
     const at = `${path}.matchExpressions[${position}]`;
     if (operator === "In" || operator === "NotIn") {
-      if (!values?.length) errors.push(required(`${at}.values`, `must be given with ${operator}`));
+      if (!values?.length) errors.push(required(`${at}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
     } else if (operator === "Exists" || operator === "DoesNotExist") {
-      if (values?.length) errors.push(forbiddenField(`${at}.values`, `must not be given with ${operator}`));
+      if (values?.length) errors.push(forbiddenField(`${at}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
     } else errors.push(invalidValue(`${at}.operator`, operator, "not a valid selector operator"));
     errors.push(...qualifiedNameErrors(key, `${at}.key`));
     values?.forEach((value, index) => errors.push(...labelValueErrors(value, `${at}.values[${index}]`)));
