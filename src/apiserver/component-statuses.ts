@@ -1,7 +1,7 @@
 // componentstatuses: how the parts of a cluster are that run beside the server. Deprecated, and still asked for.
 import { get as httpsGet } from "node:https";
 import { type ComponentCondition, ComponentStatus, Table, listOf } from "#api";
-import { ApiError, badRequest, notFound, parseFieldSelector, parseLabelSelector, selector } from "#base";
+import { badRequest, methodNotAllowed, notFound, parseFieldSelector, parseLabelSelector, selector } from "#base";
 import type { Dialect } from "#dialect";
 import type { Reply } from "#http";
 import type { ApiCall } from "./api-call.ts";
@@ -47,7 +47,7 @@ export function componentStatuses({ dialect, store, beside = besides }: Componen
     handle: async (call) => {
       const { target, method } = call;
       if (target.rest || target.namespace) throw notServed();
-      if (method !== "GET") throw new ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
+      if (method !== "GET") throw methodNotAllowed();
       call.warn("v1 ComponentStatus is deprecated in v1.19+");
       if (!target.named) return await reply(call, await Promise.all(chosen(call, Object.keys(checks)).map(statusOf)), dialect, true);
       if (!Object.hasOwn(checks, target.name)) throw notFound({ group: "", resource: "componentstatuses" }, target.name);

@@ -1,7 +1,7 @@
 // Paths that belong to no resource: the list of all paths, the version.
 import { type Reply, header, parseAccept } from "#http";
 import type { ApiCall } from "./api-call.ts";
-import { ApiError } from "#base";
+import { ApiError, methodNotAllowed } from "#base";
 import type { Catalog } from "./catalog.ts";
 import type { HealthCheck, HealthPaths } from "./health/health.ts";
 import type { PathHandler } from "./router.ts";
@@ -24,7 +24,7 @@ export function rootPaths(catalog: () => Catalog, health: HealthPaths): PathHand
     const { path } = call.target;
     if (path === "/" || path === "/index.html") return json({ paths: allPaths(catalog(), health) });
     if (path === "/version" || path === "/version/") {
-      if (call.method !== "GET") throw new ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
+      if (call.method !== "GET") throw methodNotAllowed();
       if (!takes(call, "application/json")) throw new ApiError(406, "NotAcceptable", "only the following media types are accepted: application/json", {});
       return json(versionInfo());
     }

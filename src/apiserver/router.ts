@@ -1,5 +1,5 @@
 // From a call to the one handler that answers it.
-import { ApiError } from "#base";
+import { ApiError, methodNotAllowed } from "#base";
 import type { Reply } from "#http";
 import type { Endpoint } from "#registry";
 import type { ApiCall } from "./api-call.ts";
@@ -61,20 +61,20 @@ function handlerFor(call: ApiCall, endpoint: Endpoint): Endpointed {
     const { strategy } = endpoint.resource;
     if (target.subresource === "scale" && strategy.scale && !target.rest) {
       const scaler = method === "HEAD" ? undefined : scaling[target.verb];
-      if (!scaler) throw notAllowed();
+      if (!scaler) throw methodNotAllowed();
       return scaler;
     }
     const { subresources } = strategy;
     const part = subresources && Object.hasOwn(subresources, target.subresource) ? subresources[target.subresource] : undefined;
     if (!part || target.rest) throw notServed();
     const allowed = part.verbs ?? ["get", "update", "patch"];
-    if (method === "HEAD" || !allowed.includes(target.verb as "get")) throw notAllowed();
+    if (method === "HEAD" || !allowed.includes(target.verb as "get")) throw methodNotAllowed();
     return item[target.verb]!;
   }
   const handler = (target.named ? item : collection)[target.verb];
   // The old path of watches says the verb itself, whatever the method.
   const unread = target.verb === "watch" && method !== "GET";
-  if (method === "HEAD" || unread || !handler || !verbsOf(endpoint).includes(target.verb as never)) throw notAllowed();
+  if (method === "HEAD" || unread || !handler || !verbsOf(endpoint).includes(target.verb as never)) throw methodNotAllowed();
   return handler;
 }
 
@@ -84,8 +84,7 @@ function checkPlace({ target }: ApiCall, endpoint: Endpoint): void {
   if (!namespaced && target.namespace && !isNamespaceItself) throw notServed();
   // Without a namespace only reading across all of them makes sense.
   if (namespaced && !target.namespace && target.named) throw notServed();
-  if (namespaced && !target.namespace && target.verb !== "list" && target.verb !== "watch") throw notAllowed();
+  if (namespaced && !target.namespace && target.verb !== "list" && target.verb !== "watch") throw methodNotAllowed();
 }
 
 export const notServed = (): ApiError => new ApiError(404, "NotFound", "the server could not find the requested resource", {});
-const notAllowed = (): ApiError => new ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});

@@ -1,7 +1,7 @@
 // Tokens of service accounts: `serviceaccounts/token` issues them, and two documents tell others how to verify them.
 import { TokenRequest } from "#api";
 import { answerTokenRequest, openIdDocuments, openIdMediaTypes, openIdPaths } from "#authn";
-import { ApiError } from "#base";
+import { ApiError, methodNotAllowed } from "#base";
 import { groupName } from "#dialect";
 import type { SpecialEndpoint } from "./catalog.ts";
 import type { Identities } from "./identity.ts";
@@ -61,7 +61,7 @@ export function openIdHandler(
     const { path } = call.target;
     const part = path === openIdPaths.configuration ? "configuration" : path === openIdPaths.keys ? "keys" : undefined;
     if (!part) return undefined;
-    if (call.method !== "GET") throw new ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
+    if (call.method !== "GET") throw methodNotAllowed();
     if (!takes(call, openIdMediaTypes[part])) throw new ApiError(406, "NotAcceptable", `only the following media types are accepted: ${openIdMediaTypes[part]}`, {});
     return { status: 200, headers: { "content-type": openIdMediaTypes[part], "cache-control": `public, max-age=${cacheSeconds}` }, body: Buffer.from(documents[part]) };
   };

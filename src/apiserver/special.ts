@@ -1,7 +1,7 @@
 // What endpoints share that are asked by creating something which is answered and never stored as such.
 import type { AdmissionChain, Attempt } from "#admission";
 import { inDialect } from "#api";
-import { ApiError, type Clock, badRequest } from "#base";
+import { type Clock, badRequest, methodNotAllowed } from "#base";
 import { type Dialect, apiVersionOf, groupName } from "#dialect";
 import type { Reply } from "#http";
 import { type ApiObject, type KindSchema, timestamp } from "#registry";
@@ -21,7 +21,7 @@ export interface SpecialContext {
 /** Refuses anything but a POST to the very path. */
 export function onlyCreate({ target, method }: ApiCall, place: { readonly namespaced: boolean; readonly subresource: boolean }): void {
   if (target.rest || target.named !== place.subresource || (target.namespace !== "") !== place.namespaced) throw notServed();
-  if (method !== "POST") throw new ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
+  if (method !== "POST") throw methodNotAllowed();
 }
 
 export interface Asked<T> {

@@ -65,6 +65,8 @@ export const serviceUnavailable = (message: string): ApiError => new ApiError(50
 export const methodNotSupported = (resource: ResourceName, action: string): ApiError =>
   new ApiError(405, "MethodNotAllowed", `${action} is not supported on resources of kind "${qualified(resource)}"`, detailsOf(resource, ""));
 
+export const methodNotAllowed = (): ApiError => new ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
+
 export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError => new ApiError(429, "TooManyRequests", message, { retryAfterSeconds });
 
 export const timeout = (message: string, retryAfterSeconds = 0): ApiError => new ApiError(504, "Timeout", message, retryAfterSeconds ? { retryAfterSeconds } : undefined);

@@ -18,6 +18,7 @@ export {
   internal,
   invalid,
   invalidValue,
+  methodNotAllowed,
   methodNotSupported,
   notAcceptable,
   notFound,

@@ -1,6 +1,6 @@
 // What all connections share: where agents are, who may look at the request before, and what a path may be.
 import type { AdmissionChain } from "#admission";
-import { ApiError } from "#base";
+import { methodNotAllowed } from "#base";
 import type { Dialect } from "#dialect";
 import type { ApiCall } from "../api-call.ts";
 import type { Objects } from "../objects.ts";
@@ -19,10 +19,8 @@ export interface ConnectContext {
 /** Refuses paths with more behind the connection's name, and methods it does not have. */
 export function connected({ target, method }: ApiCall, methods: readonly string[]): void {
   if (target.rest || !target.named || !target.namespace) throw notServed();
-  if (!methods.includes(method)) throw notAllowed();
+  if (!methods.includes(method)) throw methodNotAllowed();
 }
-
-export const notAllowed = (): ApiError => new ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
 
 /** Shows the options of a connection to admission. */
 export async function admitConnect(call: ApiCall, { admission }: ConnectContext, kind: string, options: object): Promise<void> {

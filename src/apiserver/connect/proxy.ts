@@ -2,13 +2,13 @@
 import { isIP } from "node:net";
 import { lookup } from "node:dns/promises";
 import type { Endpoints, Pod, Service } from "#api";
-import { badRequest, notFound, serviceUnavailable } from "#base";
+import { badRequest, methodNotAllowed, notFound, serviceUnavailable } from "#base";
 import type { Reply } from "#http";
 import type { ApiCall } from "../api-call.ts";
 import type { SpecialEndpoint } from "../catalog.ts";
 import { readBody } from "../endpoints/body.ts";
 import { notServed } from "../router.ts";
-import { type ConnectContext, admitConnect, notAllowed } from "./context.ts";
+import { type ConnectContext, admitConnect } from "./context.ts";
 import { type PlainHeaders, endToEnd, forwarded } from "./headers.ts";
 import { type LinkBase, throughProxy, withLinks } from "./links.ts";
 import { ask, pour, unpackedBody } from "./relay.ts";
@@ -33,7 +33,7 @@ export function proxyEndpoints(context: ConnectContext): readonly SpecialEndpoin
     verbs,
     handle: async (call) => {
       if (!call.target.named || (call.target.namespace !== "") !== namespaced) throw notServed();
-      if (!methods.includes(call.method)) throw notAllowed();
+      if (!methods.includes(call.method)) throw methodNotAllowed();
       await admitConnect(call, context, kind, { apiVersion: "v1", kind, path: `/${call.target.rest}` });
       return await pass(context, call, await locate(call));
     },

@@ -1,7 +1,7 @@
 // /api, /apis and what is below them: which groups, versions and resources there are, in the plain and the aggregated form.
 import { createHash } from "node:crypto";
 import { APIGroup, APIGroupList, APIResourceList, APIVersions } from "#api";
-import { ApiError } from "#base";
+import { ApiError, methodNotAllowed } from "#base";
 import type { Dialect } from "#dialect";
 import { type Reply, header, parseAccept } from "#http";
 import { type Message, encodeEnvelope, printYaml, protobufCodec } from "#schema";
@@ -37,7 +37,7 @@ export function discovery(catalog: Catalog, dialect: Dialect, serverAddress: () 
   });
   /** Groups answer whatever the method and whatever sort of application reads it; what is in a version is only there to be read. */
   const read = (call: ApiCall, object: Record<string, unknown>): Reply => {
-    if (call.method !== "GET") throw new ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
+    if (call.method !== "GET") throw methodNotAllowed();
     return plainReply(call, object, dialect, false);
   };
   return {
