@@ -28,7 +28,7 @@ import type { NodeagentSettings } from "./options/options.ts";
 import { cpusOf } from "./options/types.ts";
 import { backOff } from "./plan/back-off.ts";
 import { type Pods, pods as podsOf } from "./pods.ts";
-import { isDeleted, isFinished, isMirror, referenceTo } from "./pod.ts";
+import { isDeleted, isFinished, isMirror, keyOf } from "./pod.ts";
 import { probes } from "./probes/probes.ts";
 import { cgroupTree, findCgroups } from "./resources/cgroup-tree.ts";
 import { prepareHost } from "./resources/host.ts";
@@ -273,7 +273,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       userAgent: `${dialect.data.componentPrefix}lifecycle/${options.version}`,
       onFallback: (pod, host) => {
         tally.fellBack();
-        events.event(referenceTo(pod), "Warning", "LifecycleHTTPFallback", `request to HTTPS lifecycle hook ${host} got HTTP response, retry with HTTP succeeded`);
+        log.warn("a hook's server speaks no TLS; it was asked without", { pod: keyOf(pod), host });
       },
     }),
     restarts: backOff(backOffOptions),

@@ -169,6 +169,25 @@ test("once it has started, a container is asked whether it is ready at once", ()
     assert.equal(condition(h, "uid-of-a", "Ready"), "True");
   }));
 
+test("a container whose postStart hook failed is started again soon", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", { lifecycle: { postStart: { exec: { command: ["false"] } } } }, { terminationGracePeriodSeconds: 1 }));
+    await h.pass(5);
+    assert.equal(h.runtime.calls.filter(({ method }) => method === "StartContainer").length, 2);
+    assert.ok(h.reasons().includes("BackOff"));
+  }));
+
+test("a host name that the kernel cannot hold keeps the sandbox from being made, and is told", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", {}, { hostname: "h".repeat(60), subdomain: "s", setHostnameAsFQDN: true }));
+    await h.pass(2);
+    const told = h.events.find(({ reason }) => reason === "FailedCreatePodSandBox");
+    assert.match(
+      told?.message ?? "",
+      /^Failed to create pod sandbox: failed to construct FQDN from pod hostname .* is too long \(64 characters is the max, \d+ characters requested\)$/,
+    );
+  }));
+
 test("a preStop hook runs first and its failure is told", () =>
   on({}, async (h) => {
     h.run(podOf("a", { lifecycle: { preStop: { exec: { command: ["false"] } } } }));

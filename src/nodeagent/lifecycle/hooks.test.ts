@@ -55,6 +55,27 @@ test("a hook whose server speaks no TLS is asked without, and without credential
   assert.deepEqual(fallen, [`${pod.metadata.name} 127.0.0.1:${port}`]);
 });
 
+const commands: [name: string, command: string[], expected: RegExp][] = [
+  [
+    "a command that fails is told with its code and its words",
+    ["sh", "-c", "echo no; exit 3"],
+    /^Exec lifecycle hook \(\[sh -c echo no; exit 3\]\) for Container "c" in Pod ".*" failed - error: command 'sh -c echo no; exit 3' exited with 3: , message: "no\\n"$/,
+  ],
+  ["a command that is not there is told with the runtime's words", ["/no/such"], /^Exec lifecycle hook \(\[\/no\/such\]\) for Container "c" .* failed - error: .+, message: ""$/],
+];
+for (const [name, command, expected] of commands) {
+  test(name, async () => {
+    const runtime = fakeRuntime({ clock: virtualClock(), images: ["busybox:1"] });
+    const sandbox = { metadata: { name: "p", uid: "u", namespace: "n", attempt: 0 } };
+    const sandboxId = await runtime.runPodSandbox(sandbox);
+    const containerId = await runtime.createContainer(sandboxId, { metadata: { name: "c", attempt: 0 }, image: { image: "busybox:1" }, command: ["sleep", "100"] }, sandbox);
+    await runtime.startContainer(containerId);
+    const target = { pod, container: { ...pod.spec.containers![0]!, name: "c" }, containerId, podIp: "" };
+    const running = hooks({ runtime, userAgent: "lifecycle" }).run({ exec: { command } }, target, new AbortController().signal);
+    await assert.rejects(running, (error: Error) => expected.test(error.message) || assert.fail(error.message));
+  });
+}
+
 test("a hook whose server is not there fails", async (t) => {
   const server = createServer();
   const { port } = await listening(t, server);

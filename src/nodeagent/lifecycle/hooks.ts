@@ -1,6 +1,8 @@
 // What a container wants done right after its start and before its end.
 import type { Container, LifecycleHandler, Pod } from "#api";
 import type { ContainerRuntime } from "#cri";
+import { fullWordsOf, wordsOf } from "../errors.ts";
+import { longNameOf } from "../pod.ts";
 import { type HttpGet, PlainAnswer, headersOf, httpGet, urlOf } from "../probes/http-get.ts";
 import { portNumber } from "../probes/ask.ts";
 
@@ -27,39 +29,59 @@ export interface HooksOptions {
 
 export function hooks({ runtime, userAgent, onFallback }: HooksOptions): Hooks {
   return {
-    run: async (handler, { pod, container, containerId, podIp }, signal) => {
-      if (handler.exec) {
-        const command = handler.exec.command ?? [];
-        const { exitCode, stdout, stderr } = await runtime.execSync(containerId, command, 0, signal);
-        if (exitCode === 0) return;
-        const said = Buffer.concat([stdout ?? new Uint8Array(), stderr ?? new Uint8Array()])
-          .subarray(0, 1024)
-          .toString();
-        throw new Error(`command ${JSON.stringify(command.join(" "))} exited with ${exitCode}: ${said}`);
-      }
-      if (handler.httpGet) {
-        const { path, port, host, scheme, httpHeaders } = handler.httpGet;
-        const get: HttpGet = {
-          scheme: scheme === "HTTPS" ? "https" : "http",
-          host: host || podIp,
-          port: port === undefined || port === null || port === "" ? 80 : portNumber(port, container),
-          path: path || "/",
-          headers: headersOf(httpHeaders, userAgent),
-        };
+    run: async (handler, target, signal) => {
+      const { pod, container } = target;
+      const where = `for Container ${JSON.stringify(container.name)} in Pod ${JSON.stringify(longNameOf(pod))} failed - error:`;
+      if (handler.exec) await byCommand(handler.exec.command ?? [], where, target, signal);
+      else if (handler.httpGet) {
         try {
-          await httpGet(get, longestRequestMilliseconds, signal);
+          await byHttp(handler.httpGet, target, signal);
         } catch (error) {
-          if (!(error instanceof PlainAnswer)) throw error;
-          // Hooks were asked for without TLS for years, whatever they said. What was meant for TLS alone stays behind.
-          await httpGet({ ...get, scheme: "http", headers: withoutCredentials(get.headers) }, longestRequestMilliseconds, signal);
-          onFallback?.(pod, new URL(urlOf(get)).host);
+          signal.throwIfAborted();
+          throw new Error(`HTTP lifecycle hook (${handler.httpGet.path ?? ""}) ${where} ${wordsOf(error)}`, { cause: error });
         }
-        return;
-      }
-      throw new Error(`invalid handler: ${JSON.stringify(handler)}`);
+      } else throw new Error(`Cannot run handler: invalid handler: ${JSON.stringify(handler)}`);
     },
   };
+
+  async function byCommand(command: readonly string[], where: string, { containerId }: HookTarget, signal: AbortSignal): Promise<void> {
+    const failed = (why: string, said: string): Error => new Error(`Exec lifecycle hook ([${command.join(" ")}]) ${where} ${why}, message: ${JSON.stringify(said)}`);
+    let answer;
+    try {
+      answer = await runtime.execSync(containerId, command, 0, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      throw failed(fullWordsOf(error), "");
+    }
+    const [stdout, stderr] = [textOf(answer.stdout), textOf(answer.stderr)];
+    if (answer.exitCode !== 0) throw failed(`command '${command.join(" ")}' exited with ${answer.exitCode}: ${stderr}`, stdout + stderr);
+  }
+
+  async function byHttp(action: NonNullable<LifecycleHandler["httpGet"]>, { pod, container, podIp }: HookTarget, signal: AbortSignal): Promise<void> {
+    const { path, port, host, scheme, httpHeaders } = action;
+    const get: HttpGet = {
+      scheme: scheme === "HTTPS" ? "https" : "http",
+      host: host || podIp,
+      port: port === undefined || port === null || port === "" ? 80 : portNumber(port, container),
+      path: path || "/",
+      headers: headersOf(httpHeaders, userAgent),
+    };
+    try {
+      await httpGet(get, longestRequestMilliseconds, signal);
+    } catch (error) {
+      if (!(error instanceof PlainAnswer)) throw error;
+      // Hooks were asked for without TLS for years, whatever they said. What was meant for TLS alone stays behind.
+      await httpGet({ ...get, scheme: "http", headers: withoutCredentials(get.headers) }, longestRequestMilliseconds, signal);
+      onFallback?.(pod, new URL(urlOf(get)).host);
+    }
+  }
 }
+
+const mostSaid = 1024;
+const textOf = (bytes: Uint8Array | undefined): string =>
+  Buffer.from(bytes ?? [])
+    .subarray(0, mostSaid)
+    .toString();
 
 const withoutCredentials = (headers: HttpGet["headers"]): HttpGet["headers"] =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== "authorization"));

@@ -213,6 +213,17 @@ test("an agent that starts again tells anew how it finds its node", async (t) =>
   assert.deepEqual(events, ["Starting", "NodeHasSufficientMemory", "NodeHasNoDiskPressure", "NodeHasSufficientPID"]);
 });
 
+test("what others say the node has can be asked for", async (t) => {
+  const { life, settle, api, node } = setUp();
+  t.after(() => life.stop());
+  const status = { capacity: { "example.com/dongle": "3", "hugepages-1Gi": "1" }, allocatable: {} };
+  await api.client.request("POST", "/api/v1/nodes", { metadata: { name: "n1" }, status });
+  await life.start();
+  await settle();
+  const { capacity, allocatable } = node()!.status as never as Record<string, Record<string, string>>;
+  assert.deepEqual([capacity!["example.com/dongle"], allocatable!["example.com/dongle"], allocatable!["hugepages-1Gi"]], ["3", "3", undefined]);
+});
+
 test("a reboot is an event", async (t) => {
   const { life, settle, api, events } = setUp();
   t.after(() => life.stop());

@@ -171,7 +171,7 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
     for (let tries = 1; ; tries++) {
       if (!standing || stopping.signal.aborted) return;
       const { conditions, events: changes } = nextConditions(standing.status?.conditions ?? [], last.health, clock.now(), identity.dialect);
-      const wanted: Partial<NodeStatus> = { ...statusParts(identity, last.facts), conditions: [...conditions] };
+      const wanted: Partial<NodeStatus> = { ...withOthers(statusParts(identity, last.facts), standing.status?.capacity), conditions: [...conditions] };
       if (identity.externalCloud && (standing.status?.addresses?.length ?? 0) > 0) delete wanted.addresses;
       const patch = statusPatch(standing.status ?? {}, wanted);
       if (!patch && clock.now() - toldAt < options.reportMilliseconds) return;
@@ -195,4 +195,10 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
   function tellChanges(reasons: readonly string[]): void {
     for (const reason of reasons) events.event(reference, "Normal", reason, `Node ${name} status is now: ${reason}`);
   }
+}
+
+/** What others say the node has, it has to give: only they know more of it. */
+function withOthers(parts: Omit<NodeStatus, "conditions">, standing: NodeStatus["capacity"]): Omit<NodeStatus, "conditions"> {
+  const others = Object.fromEntries(Object.entries(standing ?? {}).filter(([name]) => name.includes("/") && !(name in (parts.capacity ?? {}))));
+  return { ...parts, capacity: { ...others, ...parts.capacity }, allocatable: { ...others, ...parts.allocatable } };
 }

@@ -22,7 +22,7 @@ export function sandboxHostname(pod: Pod, clusterDomain: string): string {
   const full = `${hostname}.${domain}`;
   if (full.length > longestKernelHostname) {
     throw new Error(
-      `Failed to construct FQDN from pod hostname and cluster domain, FQDN ${full} is too long (${longestKernelHostname} characters is the max, ${full.length} characters requested)`,
+      `failed to construct FQDN from pod hostname and cluster domain, FQDN ${full} is too long (${longestKernelHostname} characters is the max, ${full.length} characters requested)`,
     );
   }
   return full;

@@ -29,6 +29,9 @@ export interface StartFacts {
 
 export type StartOutcome = { readonly started: true; readonly containerId: string } | ({ readonly started: false; readonly againMilliseconds?: number } & StartTrouble);
 
+/** How soon the runtime would have been looked at anyhow. */
+const lookMilliseconds = 1000;
+
 export async function startContainer(
   context: SyncContext,
   pod: Pod,
@@ -126,7 +129,8 @@ export async function startContainer(
       tell("Normal", "Killing", "FailedPostStartHook");
       memory.told.add(containerId);
       await runtime.stopContainer(containerId, graceOf(pod), signal);
-      return { started: false, reason: "PostStartHookError", message: wordsOf(error) };
+      // It has ended by our own doing, which nobody tells us: it is looked at again as if somebody had.
+      return { started: false, reason: "PostStartHookError", message: wordsOf(error), againMilliseconds: lookMilliseconds };
     }
   }
   return { started: true, containerId };

@@ -75,15 +75,17 @@ export async function syncPod(context: SyncContext, pod: Pod, observed: Observed
   const dns = podDns(pod, { ...context.settings, host: context.settings.hostDns() });
   if (todo.newSandbox) for (const { reason, message } of dns.warnings) context.events.event(referenceTo(pod), "Warning", reason, message);
   const attempt = todo.newSandbox?.attempt ?? observed.sandboxes[0]?.attempt ?? 0;
-  const sandbox = sandboxConfig(pod, {
-    dialect: context.dialect,
-    attempt,
-    clusterDomain: context.settings.clusterDomain,
-    dns: dns.config,
-    cgroupParent,
-    cpu: context.settings.cpu,
-    logFolder: context.settings.logFolder,
-  });
+  const sandbox = made(context, pod, () =>
+    sandboxConfig(pod, {
+      dialect: context.dialect,
+      attempt,
+      clusterDomain: context.settings.clusterDomain,
+      dns: dns.config,
+      cgroupParent,
+      cpu: context.settings.cpu,
+      logFolder: context.settings.logFolder,
+    }),
+  );
 
   let sandboxId = todo.sandboxId ?? "";
   let podIps = podIpsOf(observed);
@@ -115,9 +117,22 @@ async function newSandbox(
     return { sandboxId, podIps: isHostNetwork(pod) ? context.node.hostIps() : podIpsOf(observed) };
   } catch (error) {
     signal.throwIfAborted();
-    const message = `Failed to create pod sandbox: ${fullWordsOf(error)}`;
-    context.events.event(referenceTo(pod), "Warning", "FailedCreatePodSandBox", message);
-    throw new SyncTrouble(message);
+    throw sandboxTrouble(context, pod, error);
+  }
+}
+
+function sandboxTrouble({ events }: SyncContext, pod: Pod, error: unknown): SyncTrouble {
+  const message = `Failed to create pod sandbox: ${fullWordsOf(error)}`;
+  events.event(referenceTo(pod), "Warning", "FailedCreatePodSandBox", message);
+  return new SyncTrouble(message);
+}
+
+/** What cannot be described for the runtime cannot be made by it. */
+function made<T>(context: SyncContext, pod: Pod, describe: () => T): T {
+  try {
+    return describe();
+  } catch (error) {
+    throw sandboxTrouble(context, pod, error);
   }
 }
 

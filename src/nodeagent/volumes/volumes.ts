@@ -141,7 +141,9 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
   }
 
   function tell(pod: Pod, name: string, error: Error): string {
-    const message = `MountVolume.SetUp failed for volume ${JSON.stringify(name)} : ${error.message}`;
+    const message = error.message.startsWith("error processing PVC")
+      ? `Unable to attach or mount volumes: unmounted volumes=[${name}], unattached volumes=[], failed to process volumes=[${name}]: ${error.message}`
+      : `MountVolume.SetUp failed for volume ${JSON.stringify(name)} : ${error.message}`;
     events.event(referenceTo(pod), "Warning", "FailedMount", message);
     return message;
   }
