@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ConfigMap } from "#api";
 import type { AdmissionPlugin } from "#admission";
+import { required } from "#base";
 import { type Sent, causesOf, refusal, shelf, shelfNow } from "./registry.fixture.ts";
 import { timestamp } from "./request.ts";
 import type { Strategy } from "./strategy.ts";
@@ -37,6 +38,14 @@ test("a new object gets what only the server can say", async (t) => {
 
 const refusals: [name: string, sent: Sent, kind: Strategy, code: number, message: RegExp][] = [
   ["with a version", map({ name: "a", resourceVersion: "5" }), configMap, 400, /resourceVersion should not be set/],
+  ["with a version and a bad name", map({ name: "A", resourceVersion: "5" }), configMap, 422, /metadata\.name/],
+  [
+    "that cannot have what it asks for",
+    map({ name: "A" }),
+    { ...configMap, denied: () => [required("data", "nothing is left")] },
+    422,
+    /is invalid: data: Required value: nothing is left$/,
+  ],
   ["without a name", map({}), configMap, 422, /metadata\.name: Required value: name or generateName is required/],
   ["with a bad name", map({ name: "A" }), configMap, 422, /metadata\.name: Invalid value: "A"/],
   ["of another namespace", map({ name: "a", namespace: "other" }), configMap, 400, /namespace of the provided object does not match/],
@@ -60,6 +69,14 @@ test("a name is taken once", async (t) => {
   const first = await create(map());
   await assert.rejects(create(map()), refusal(409, /^configmaps "a" already exists$/));
   assert.deepEqual(await get("a"), first);
+});
+
+test("whose name is taken by what is about to go is told so", async (t) => {
+  const { create, remove } = await shelf(t, configMap);
+  await create(map({ name: "a", finalizers: ["example.com/x"] }));
+  await assert.rejects(create(map()), refusal(409, /^configmaps "a" already exists$/));
+  await remove("a");
+  await assert.rejects(create(map()), refusal(409, /^object is being deleted: configmaps "a" already exists$/));
 });
 
 test("of many who want one name exactly one gets it", async (t) => {

@@ -44,7 +44,6 @@ async function attemptToCreate(request: WriteRequest, object: ApiObject, options
   const { strategy } = resource;
   const about = circumstances(request);
   const meta = object.metadata;
-  if (meta.resourceVersion) throw badRequest(`resourceVersion should not be set on objects to be created`);
   fillNamespace(request, object);
   delete meta.uid;
   delete meta.deletionTimestamp;
@@ -63,22 +62,25 @@ async function attemptToCreate(request: WriteRequest, object: ApiObject, options
   if (strategy.status === "cleared") delete (object as unknown as Record<string, unknown>)["status"];
   strategy.prepareForCreate?.(object, about);
   const errors: FieldError[] = [];
+  const refuse = (found: readonly FieldError[]): ApiError => invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, meta.name ?? "", found);
+  const denied = strategy.denied?.(object) ?? errors;
+  if (denied.length > 0) throw refuse(denied);
   for (let times = strategy.metaChecks?.onCreate ?? 1; times > 0; times--) errors.push(...newMetaErrors(request, meta));
   errors.push(...validate(resource.hub, object), ...(strategy.validate?.(object, about) ?? []));
   if (errors.length === 0) errors.push(...validateMeta(meta, resource.namespaced, pathSegment));
-  if (errors.length > 0) throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, meta.name ?? "", errors);
+  if (errors.length > 0) throw refuse(errors);
   for (const text of strategy.warnings?.(object, undefined, about) ?? []) request.warn(text);
   await options.mayCreate?.();
   await request.admission.validate(attempt(request, "CREATE", meta.name!, object, undefined));
-  const encoded = resource.encode(object);
   const key = resource.keyOf(meta.namespace ?? "", meta.name!);
-  if (request.dryRun) {
-    if (await resource.source.get(key, { at: "latest" })) throw exists(request, meta);
-    return neverStored(encoded.hold(0));
-  }
+  const present = request.dryRun ? await resource.source.get(key, { at: "latest" }) : undefined;
+  if (present) throw exists(request, meta, present);
+  if (meta.resourceVersion) throw badRequest("resourceVersion should not be set on objects to be created");
+  const encoded = resource.encode(object);
+  if (request.dryRun) return neverStored(encoded.hold(0));
   const ttlSeconds = strategy.ttlSeconds?.(object, about);
   const outcome = await resource.write({ key, value: encoded.value, expect: "absent", ...(ttlSeconds !== undefined && { ttlSeconds }) });
-  if (!outcome.done) throw exists(request, meta);
+  if (!outcome.done) throw exists(request, meta, await resource.source.get(key, { at: "any" }));
   return encoded.hold(outcome.revision);
 }
 
@@ -90,11 +92,13 @@ function neverStored(held: Held): Held {
   return { ...held, line, json: line.subarray(0, -1) };
 }
 
-function exists(request: WriteRequest, meta: ApiObject["metadata"]): ApiError {
-  const name = request.endpoint.resource.nameIn(request.endpoint);
-  if (!meta.generateName) return alreadyExists(name, meta.name!);
-  const error = alreadyExists(name, meta.name!);
-  return new ApiError(error.code, error.reason, `${error.message}, the server was not able to generate a unique name for the object`, { ...error.details, retryAfterSeconds: 1 });
+/** The name is taken; by what is about to go, if so. */
+function exists({ endpoint }: WriteRequest, meta: ApiObject["metadata"], present: Held | undefined): ApiError {
+  const { resource } = endpoint;
+  const { code, reason, message, details } = alreadyExists(resource.nameIn(endpoint), meta.name!);
+  const going = present && resource.objectOf(present).metadata.deletionTimestamp ? "object is being deleted: " : "";
+  if (!meta.generateName) return new ApiError(code, reason, `${going}${message}`, details);
+  return new ApiError(code, reason, `${going}${message}, the server was not able to generate a unique name for the object`, { ...details, retryAfterSeconds: 1 });
 }
 
 /** The namespace of the path goes into the object; another one in the object is refused. */

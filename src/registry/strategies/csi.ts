@@ -144,9 +144,4 @@ export const csiStorageCapacity = strategy<CSIStorageCapacity>({
       return text ? [`nodeTopology.matchLabels.${key}: ${text}`] : [];
     }),
   ],
-  columns: [
-    nameColumn,
-    { name: "StorageClassName", type: "string", doc: "The class.", cell: ({ storageClassName }: CSIStorageCapacity) => storageClassName },
-    { name: "Capacity", type: "string", doc: "The room left.", cell: ({ capacity }: CSIStorageCapacity) => capacity ?? "<unset>" },
-  ],
 });

@@ -89,11 +89,9 @@ export function serviceWith(pool?: ServicePool): Strategy {
       missed.set(obj, settle(obj, old, about, pool));
       dropLeftovers(obj, old);
     },
-    // What cannot be had is said alone; only a service that got its share is looked at as a whole.
-    validate: (obj, { dialect }) => {
-      const blocked = missed.get(obj) ?? [];
-      return blocked.length > 0 ? blocked : serviceErrors(obj, dialect, pool !== undefined);
-    },
+    // Only a service that got its share is looked at as a whole.
+    denied: (obj) => missed.get(obj) ?? [],
+    validate: (obj, { dialect }) => serviceErrors(obj, dialect, pool !== undefined),
     validateUpdate: (obj, old, { dialect }) => {
       const blocked = settleFamilies(structuredClone(obj.spec), old.spec, pool?.families ?? ["IPv4"]);
       const errors = blocked.length > 0 ? blocked : [...changeErrors(obj, old), ...serviceErrors(obj, dialect, pool !== undefined)];

@@ -42,7 +42,7 @@ export function tryCreate(strategy: Strategy, sent: object, dialect: DialectName
   strategy.prepareForCreate?.(object, about);
   return {
     object: object as unknown as Record<string, unknown>,
-    causes: causesOf(strategy.validate?.(object, about) ?? []),
+    causes: causesOf(strategy.denied?.(object).length ? strategy.denied(object) : (strategy.validate?.(object, about) ?? [])),
     warnings: strategy.warnings?.(object, undefined, about) ?? [],
   };
 }
