@@ -1,7 +1,7 @@
 // Daemon sets: one pod on every node. The number of template changes is kept in an annotation, as it always was.
 import { DaemonSet, type DaemonSetSpec, type DaemonSetUpdateStrategy } from "#api";
 import { type FieldError, invalidValue, notSupported, required } from "#base";
-import type { Circumstances } from "../strategy.ts";
+import type { Circumstances, PartSubresource } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { labelsText, orNone, selectorText } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
@@ -43,6 +43,17 @@ function specErrors(spec: DaemonSetSpec, about: Circumstances): FieldError[] {
 
 const counters = ["currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady", "updatedNumberScheduled", "numberAvailable", "numberUnavailable"];
 
+/** Whoever writes the status does not change how often the template was. */
+const keepingCount = (part: PartSubresource<DaemonSet>): PartSubresource<DaemonSet> => ({
+  ...part,
+  merge: (sent, old, about) => {
+    const merged = part.merge(sent, old, about);
+    const kept = { ...merged, metadata: { ...merged.metadata } };
+    setTemplateGeneration(kept, templateGeneration(old));
+    return kept;
+  },
+});
+
 export const daemonSet = templated<DaemonSet>((obj) => obj.spec.template, {
   resource: "daemonsets",
   singular: "daemonset",
@@ -71,10 +82,12 @@ export const daemonSet = templated<DaemonSet>((obj) => obj.spec.template, {
   warnings: ({ metadata, spec }, old, about) =>
     old && same(spec.template, old.spec.template) ? [] : podTemplateWarnings(spec.template, { metadata, old: undefined }, "spec.template", about),
   subresources: {
-    status: statusPart(({ status }, { status: old }) => [
-      ...counterErrors(status, [...counters, "observedGeneration", "collisionCount"]),
-      ...notDecremented(status.collisionCount, old.collisionCount, "status.collisionCount"),
-    ]),
+    status: keepingCount(
+      statusPart<DaemonSet>(({ status }, { status: old }) => [
+        ...counterErrors(status, [...counters, "observedGeneration", "collisionCount"]),
+        ...notDecremented(status.collisionCount, old.collisionCount, "status.collisionCount"),
+      ]),
+    ),
   },
   columns: [
     nameColumn,

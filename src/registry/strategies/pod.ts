@@ -49,11 +49,10 @@ const annotationChangeErrors = (pod: Pod, old: Pod, about: Circumstances): Field
 ];
 
 /** Addresses come as one, as a list, or as both; the single one counts where they differ. */
-function alignAddresses(pod: Pod): Pod {
+function alignAddresses(pod: Pod): void {
   const { podIP, podIPs } = pod.status;
   if (podIP && podIP !== podIPs?.[0]?.ip) pod.status = { ...pod.status, podIPs: [{ ip: podIP }] };
   else if (!podIP && podIPs?.[0]?.ip) pod.status = { ...pod.status, podIP: podIPs[0].ip };
-  return pod;
 }
 
 const fieldNames = [
@@ -78,7 +77,10 @@ export const pod = strategy<Pod>({
   hub: Pod,
   status: "cleared",
   returnsDeleted: true,
-  defaults: (obj) => podDefaults(obj),
+  defaults: (obj) => {
+    podDefaults(obj);
+    alignAddresses(obj);
+  },
   prepareForCreate: (obj) => {
     alignServiceAccount(obj.spec);
     dropDisabled(obj.spec);
@@ -152,7 +154,7 @@ export const pod = strategy<Pod>({
     status: {
       merge: (sent, old) => {
         const { deletionTimestamp: _deletionTimestamp, ownerReferences: _ownerReferences, ...metadata } = sent.metadata;
-        return alignAddresses({ ...old, metadata: { ...metadata, ...(old.metadata.ownerReferences && { ownerReferences: old.metadata.ownerReferences }) }, status: sent.status });
+        return { ...old, metadata: { ...metadata, ...(old.metadata.ownerReferences && { ownerReferences: old.metadata.ownerReferences }) }, status: sent.status };
       },
       validate: (obj, old, about) => [...annotationChangeErrors(obj, old, about), ...statusUpdateErrors(obj, old)],
       resets: ["spec", "metadata.deletionTimestamp", "metadata.ownerReferences"],

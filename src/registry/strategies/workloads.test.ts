@@ -258,3 +258,8 @@ test("what is switched off leaves a template when it is stored, unless it was th
   deployment.prepareForUpdate!(next, old, circumstancesOf(deployment));
   assert.equal(specOf({ object: next as unknown as Record<string, unknown> })["hostUsers"], false);
 });
+
+test("the status of a daemon set does not change how often its template was", () => {
+  const { object } = tryPart(daemonSet, "status", { metadata, spec }, { metadata: { ...metadata, annotations: { a: "b" } }, status: {} });
+  assert.deepEqual((object["metadata"] as { annotations: object }).annotations, { a: "b", "deprecated.daemonset.template.generation": "1" });
+});
