@@ -67,7 +67,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       maxHeaderBytes: largestHeaderBytes,
       headersTimeoutMilliseconds: options.headersTimeoutMilliseconds ?? headersMilliseconds,
       idleTimeoutMilliseconds: idleMilliseconds,
-      serve: (stream, done) => turns.begin(() => void serveStream(stream, peer, options).then(done)),
+      serve: (stream) => serveStream(stream, peer, options),
+      begin: (exchange) => turns.begin(exchange),
       onClose: () => connections.delete(connection),
       onProblem: options.onProblem,
     });
@@ -145,7 +146,6 @@ export async function listenPlain(options: PlainListenerOptions): Promise<PlainL
 }
 
 async function serveStream(stream: Stream, peer: Peer, options: ListenerOptions): Promise<void> {
-  if (stream.closed) return;
   const now = options.now();
   try {
     if (stream.head.tooLarge) return await replyOnHttp2(stream, "GET", headersTooLarge, dateLine());

@@ -28,8 +28,10 @@ export interface ConnectionOptions {
   /** How long the beginning of a connection, or of a request, may take to come. */
   readonly headersTimeoutMilliseconds: number;
   readonly idleTimeoutMilliseconds: number;
-  /** Begins an exchange, now or soon; `done` is called when it is over. Must not throw. */
-  readonly serve: (stream: Stream, done: () => void) => void;
+  /** Settles when the exchange is over; must not throw. */
+  readonly serve: (stream: Stream) => Promise<void>;
+  /** Begins an exchange, now or soon. */
+  readonly begin: (exchange: () => void) => void;
   readonly onClose: () => void;
   /** Told of mistakes of our own: the connection is lost, the program lives on. */
   readonly onProblem: (error: Error) => void;
@@ -188,7 +190,12 @@ export class Connection {
     this.streams.set(id, stream);
     if (end && !stream.finish()) return this.reset(stream, fault.protocol);
     this.running++;
-    this.options.serve(stream, () => this.running--);
+    this.options.begin(() => void this.serve(stream));
+  }
+
+  private async serve(stream: Stream): Promise<void> {
+    if (!stream.closed) await this.options.serve(stream);
+    this.running--;
   }
 
   private onData(flags: number, id: number, payload: Buffer): void {

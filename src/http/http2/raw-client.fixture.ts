@@ -47,7 +47,7 @@ export const answerWith =
     stream.respond(200, {}, [Buffer.from(text)], true);
 
 /** A server for one test, and where to find it. */
-export async function serve(t: TestContext, serveStream: (stream: Stream) => Promise<void>, more: Partial<ConnectionOptions> = {}): Promise<number> {
+export async function serve(t: TestContext, serveStream: ConnectionOptions["serve"], more: Partial<ConnectionOptions> = {}): Promise<number> {
   const connections = new Set<Connection>();
   const server = createServer((socket) => {
     socket.on("error", () => socket.destroy());
@@ -58,7 +58,7 @@ export async function serve(t: TestContext, serveStream: (stream: Stream) => Pro
       idleTimeoutMilliseconds: 60_000,
       onProblem: (error: Error) => assert.ifError(error),
     };
-    const connection = new Connection(socket, { ...options, serve: (stream, done) => void serveStream(stream).then(done), onClose: () => connections.delete(connection), ...more });
+    const connection = new Connection(socket, { ...options, serve: serveStream, begin: (exchange) => exchange(), onClose: () => connections.delete(connection), ...more });
     connections.add(connection);
   }).listen(0, "127.0.0.1");
   t.after(() => {
