@@ -146,6 +146,17 @@ test("a client that abandons its requests as fast as it makes them is sent away"
   assert.equal(await client.refused(), fault.calm);
 });
 
+test("a request that is taken back before its turn is not served", async (t) => {
+  const turns: (() => void)[] = [];
+  const served: number[] = [];
+  const port = await serve(t, async ({ id }) => void served.push(id), { begin: (exchange) => turns.push(exchange) });
+  const client = await rawClient(t, port);
+  client.send(hello, get(1), get(3), numbersFrame(frame.reset, 1, fault.cancel), numbersFrame(frame.ping, 0, 0, 0));
+  await client.next(({ type, flags }) => type === frame.ping && flags === flag.ack);
+  for (const turn of turns) turn();
+  assert.deepEqual([turns.length, served], [2, [3]]);
+});
+
 test("what is left of a request after its answer is passed over, its trailers too", async (t) => {
   const port = await serve(t, answerWith("early"));
   const client = await rawClient(t, port);
