@@ -111,8 +111,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   restore?(obj: T): void;
   prepareForCreate?(obj: T, about: Circumstances): void;
   prepareForUpdate?(obj: T, old: T, about: Circumstances): void;
-  /** What a new object asks for and cannot have; said alone, before anything else is looked at. */
-  denied?(obj: T): readonly FieldError[];
+  /** What a new or changed object asks for and cannot have; said alone, before anything else is looked at. */
+  denied?(obj: T, old?: T): readonly FieldError[];
   /** What is wrong with a new object beyond its metadata and its schema. */
   validate?(obj: T, about: Circumstances): FieldError[];
   /** What is wrong with a change; objects are also validated as new ones when this is absent. */

@@ -2,10 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { ConfigMap } from "#api";
 import type { AdmissionPlugin } from "#admission";
+import { invalidValue } from "#base";
 import { type Sent, type Shelf, causesOf, refusal, shelf } from "./registry.fixture.ts";
 import type { ApiObject, Strategy } from "./strategy.ts";
 import { configMap } from "./strategies/config-map.ts";
 import { deployment } from "./strategies/deployment.ts";
+import { role } from "./strategies/role.ts";
 
 const own = "example.com/mine";
 const map = (more: Sent["metadata"] = {}): Sent => ({ metadata: { name: "a", ...more }, data: { x: "1" } });
@@ -146,6 +148,21 @@ for (const [name, edit, subresource, generation] of generations) {
     assert.equal((await at.edit("d", edit, { subresource })).metadata.generation, generation);
   });
 }
+
+test("an empty list where none was is no change", async (t) => {
+  const at = await shelf(t, { ...role, generation: true });
+  await at.create({ metadata: { name: "r" }, rules: null });
+  assert.equal((await at.edit("r", (object) => void ((object as unknown as { rules: unknown }).rules = []))).metadata.generation, 1);
+});
+
+test("what a change cannot have is said alone", async (t) => {
+  const at = await shelf(t, { ...configMap, denied: (_obj, old) => (old ? [invalidValue("data", "x", "nothing is left")] : []) });
+  await at.create({ metadata: { name: "a" } });
+  await assert.rejects(
+    at.edit("a", (object) => void (object.metadata.labels = { "bad key!": "" })),
+    refusal(422, /is invalid: data: Invalid value: "x": nothing is left$/),
+  );
+});
 
 test("a status changes through its own door only, and nothing else through that", async (t) => {
   const { create, edit } = await shelf(t, deployment);

@@ -4,6 +4,7 @@ import { type JsonObject, keepTimes, validate } from "#schema";
 import { isDeepStrictEqual } from "node:util";
 import type { Held } from "#watchcache";
 import { create, fillNamespace } from "./create.ts";
+import { clearEmptyLists } from "./empty-lists.ts";
 import { trackUpdate } from "./field-owners.ts";
 import { pathSegment } from "./names.ts";
 import { repeatedMetaErrors } from "./meta-checks.ts";
@@ -91,11 +92,15 @@ async function prepared(request: WriteRequest, name: string, sent: ApiObject, ol
   if (!change.tracked) trackUpdate(request, old, object);
   await request.admission.mutate(attempt(request, "UPDATE", name, object, old));
   tidyOwners(request, object);
+  // Lists as what is stored has them, so that nothing seems to change that does not.
+  clearEmptyLists(resource.hub, object);
   object.metadata.generation = old.metadata.generation;
   if (part) object = part.merge(object, old, about);
   else {
     if (strategy.status) keepStatus(object, old);
     strategy.prepareForUpdate?.(object, old, about);
+    const denied = strategy.denied?.(object, old);
+    if (denied && denied.length > 0) throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, name, denied);
     if (strategy.generation && specChanged(object, old)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
   }
   const { metadata: meta } = object;

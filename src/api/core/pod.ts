@@ -1,6 +1,6 @@
 // Pods: containers that share a node, an address and volumes.
 import { type TypeOf, bool, embedded, int32, int64, list, map, optional, pointer, quantity, required, string, time } from "#schema";
-import { assumed, emptyCounts, keyed, known, merged } from "../extras.ts";
+import { assumed, keyed, known, merged } from "../extras.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { core } from "../packages.ts";
 import { Affinity, Toleration, TopologySpreadConstraint } from "./affinity.ts";
@@ -93,7 +93,7 @@ export const PodSpec = message("PodSpec", "What a pod is made of and how it is t
   runtimeClassName: pointer(29, string, "How its containers are run; the node's usual way when unset."),
   enableServiceLinks: pointer(30, bool, "Whether services show up in its environment."),
   preemptionPolicy: pointer(31, string, "Whether it may push others out: PreemptLowerPriority or Never.", known("Never", "PreemptLowerPriority")),
-  overhead: optional(32, map(quantity), "What running it costs beside its containers; set from the runtime class.", emptyCounts),
+  overhead: optional(32, map(quantity), "What running it costs beside its containers; set from the runtime class."),
   topologySpreadConstraints: optional(33, list(TopologySpreadConstraint), "How evenly it and its like are spread.", {
     ...merged("topologyKey"),
     ...keyed("topologyKey", "whenUnsatisfiable"),

@@ -6,7 +6,7 @@ import { ageColumn, ago, nameColumn } from "./cells/columns.ts";
 import { selectorText } from "./cells/text.ts";
 import { jobSpecDefaults, jobSpecErrors } from "./job.ts";
 import { statusPart } from "./parts.ts";
-import { containersText, imagesText, podTemplateWarnings, templated } from "./pod-template.ts";
+import { forgetReset, containersText, imagesText, podTemplateWarnings, templated } from "./pod-template.ts";
 import { isTimeZone, scheduleProblem } from "./rules/cron.ts";
 import { notNegative } from "./rules/numbers.ts";
 import { oneOf } from "./rules/one-of.ts";
@@ -49,7 +49,10 @@ export const cronJob = templated<CronJob>((obj) => obj.spec.jobTemplate.spec.tem
   hub: CronJob,
   generation: true,
   status: "cleared",
-  defaults: ({ spec }) => jobSpecDefaults(spec.jobTemplate.spec),
+  defaults: ({ spec }) => {
+    jobSpecDefaults(spec.jobTemplate.spec);
+    forgetReset(spec.jobTemplate.metadata);
+  },
   prepareForCreate: (obj) => {
     obj.status = {};
   },

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { cronJob } from "./cron-job.ts";
 import { job } from "./job.ts";
 import { isTimeZone, scheduleProblem } from "./rules/cron.ts";
-import { cellsOf, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
+import { cellsOf, defaulted, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
 
 const template = { spec: { restartPolicy: "Never", containers: [{ name: "c", image: "i:1" }] } };
 const metadata = { name: "j", namespace: "n", uid: "u" };
@@ -92,6 +92,15 @@ test("a job keeps labels when its status is written without any", () => {
   assert.equal((object["metadata"] as { labels: Record<string, string> }).labels["a"], "b");
   const own = tryPart(job, "status", sent, { metadata: { ...metadata, labels: { c: "d" } }, status: {} }).object;
   assert.deepEqual((own["metadata"] as { labels: object }).labels, { c: "d" });
+});
+
+test("templates cannot ask to forget managers", () => {
+  const asked = { managedFields: [] };
+  const made = defaulted(job, { metadata: { ...metadata, ...asked }, spec: { template: { ...template, metadata: asked } } }) as unknown as {
+    metadata: object;
+    spec: { template: { metadata: object } };
+  };
+  assert.deepEqual(["managedFields" in made.metadata, "managedFields" in made.spec.template.metadata], [true, false]);
 });
 
 test("ended pods are counted once", () => {

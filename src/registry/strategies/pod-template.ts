@@ -14,6 +14,12 @@ import { podWarnings } from "./pod-warnings.ts";
 /** Fills in what depends on other fields. */
 export function podTemplateDefaults({ metadata, spec }: PodTemplateSpec): void {
   podSpecDefaults(metadata, spec);
+  forgetReset(metadata);
+}
+
+/** Only of a whole object can it be asked to forget its managers. */
+export function forgetReset(metadata: ObjectMeta): void {
+  if (metadata.managedFields?.length === 0) delete metadata.managedFields;
 }
 
 /** The strategy of a kind that describes pods: what is switched off is forgotten from the template, though whoever sent it is said to own it. */

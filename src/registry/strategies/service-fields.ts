@@ -73,6 +73,7 @@ export function dropLeftovers(service: Service, { spec: old }: Service): void {
     if (spec.loadBalancerClass === old.loadBalancerClass) delete spec.loadBalancerClass;
   }
   if (needsNodePorts(old) && !needsNodePorts(spec) && spec.externalTrafficPolicy === old.externalTrafficPolicy) delete spec.externalTrafficPolicy;
-  if (!needsAddress(spec)) delete spec.internalTrafficPolicy;
+  // What means nothing is left to be refused.
+  if (!needsAddress(spec) && (spec.internalTrafficPolicy === "Cluster" || spec.internalTrafficPolicy === "Local")) delete spec.internalTrafficPolicy;
   if (spec.type !== "LoadBalancer") service.status = { ...service.status, loadBalancer: {} };
 }

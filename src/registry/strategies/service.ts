@@ -90,11 +90,10 @@ export function serviceWith(pool?: ServicePool): Strategy {
       dropLeftovers(obj, old);
     },
     // Only a service that got its share is looked at as a whole.
-    denied: (obj) => missed.get(obj) ?? [],
+    denied: (obj, old) => (old ? settleFamilies(structuredClone(obj.spec), old.spec, pool?.families ?? ["IPv4"]) : (missed.get(obj) ?? [])),
     validate: (obj, { dialect }) => serviceErrors(obj, dialect, pool !== undefined),
     validateUpdate: (obj, old, { dialect }) => {
-      const blocked = settleFamilies(structuredClone(obj.spec), old.spec, pool?.families ?? ["IPv4"]);
-      const errors = blocked.length > 0 ? blocked : [...changeErrors(obj, old), ...serviceErrors(obj, dialect, pool !== undefined)];
+      const errors = [...changeErrors(obj, old), ...serviceErrors(obj, dialect, pool !== undefined)];
       return errors.length > 0 ? errors : (missed.get(obj) ?? []);
     },
     warnings: (obj, _old, about) => warningsOf(obj, about),

@@ -5,7 +5,7 @@ import { dnsLabel } from "../names.ts";
 import { validateAnnotations, validateLabels } from "../object-meta.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { statusPart } from "./parts.ts";
-import { podColumns, podTemplateDefaults, podTemplateWarnings, templated } from "./pod-template.ts";
+import { forgetReset, podColumns, podTemplateDefaults, podTemplateWarnings, templated } from "./pod-template.ts";
 import { claimWarnings } from "./pod-warnings.ts";
 import { scaleView } from "./rules/scale.ts";
 import { atMostWhole, countOrPercent, notNegative, percentOf } from "./rules/numbers.ts";
@@ -22,6 +22,7 @@ function stampClaims({ volumeClaimTemplates }: StatefulSetSpec): void {
 
 function defaults({ spec }: StatefulSet): void {
   podTemplateDefaults(spec.template);
+  for (const { metadata } of spec.volumeClaimTemplates ?? []) forgetReset(metadata);
   const update = spec.updateStrategy;
   if (!update.type) {
     update.type = "RollingUpdate";

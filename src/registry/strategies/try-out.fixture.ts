@@ -56,7 +56,13 @@ export function tryUpdate(strategy: Strategy, before: object, after: object, dia
   strategy.prepareForUpdate?.(object, structuredClone(old), about);
   return {
     object: object as unknown as Record<string, unknown>,
-    causes: causesOf(strategy.validateUpdate ? strategy.validateUpdate(object, old, about) : (strategy.validate?.(object, about) ?? [])),
+    causes: causesOf(
+      strategy.denied?.(object, old).length
+        ? strategy.denied(object, old)
+        : strategy.validateUpdate
+          ? strategy.validateUpdate(object, old, about)
+          : (strategy.validate?.(object, about) ?? []),
+    ),
     warnings: strategy.warnings?.(object, old, about) ?? [],
   };
 }
