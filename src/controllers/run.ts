@@ -12,6 +12,7 @@ import { roleAggregationController } from "./role-aggregation.ts";
 import { rootCaController } from "./root-ca.ts";
 import { serviceAccountController } from "./service-accounts.ts";
 import { claimProtectionController, volumeProtectionController } from "./storage-protection.ts";
+import { taintEvictionController } from "./taint-eviction.ts";
 
 export interface ControllersOptions {
   readonly client: ApiClient;
@@ -35,6 +36,7 @@ export async function runControllers({ rootCa, ...options }: ControllersOptions)
     garbageCollector(context),
     podGcController(context),
     nodeLifecycleController(context),
+    taintEvictionController(context),
     roleAggregationController(context),
     claimProtectionController(context),
     volumeProtectionController(context),

@@ -1,0 +1,82 @@
+// Removes pods from nodes whose taints expel them: at once where they do not tolerate a taint, after the time that they tolerate it for otherwise.
+import type { Node, Pod, Taint, Toleration } from "#api";
+import { timeOfMillis } from "#base";
+import { type AnyObject, kinds } from "#client";
+import { type Controller, type ControllerContext, queueFor } from "./context.ts";
+import { recorder } from "./recorder.ts";
+import { ignoring } from "./service-accounts.ts";
+
+const expels = "NoExecute";
+
+const tolerates = ({ key, operator, value, effect }: Toleration, taint: Taint): boolean =>
+  (!effect || effect === taint.effect) && (!key ? operator === "Exists" : key === taint.key) && (operator === "Exists" || (value ?? "") === (taint.value ?? ""));
+
+/** For how many seconds a pod may stay with these taints; undefined is for ever. */
+export function tolerableSeconds({ spec }: Pick<Pod, "spec">, taints: readonly Taint[] | undefined): number | undefined {
+  let least = Infinity;
+  for (const taint of taints ?? []) {
+    if (taint.effect !== expels) continue;
+    const found = spec.tolerations?.find((each) => tolerates(each, taint));
+    if (!found) return 0;
+    least = Math.min(least, Math.max(0, found.tolerationSeconds ?? Infinity));
+  }
+  return least === Infinity ? undefined : least;
+}
+
+const expelling = ({ spec }: Node): string => JSON.stringify((spec.taints ?? []).filter(({ effect }) => effect === expels).map(({ key, value }) => [key, value]));
+const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
+
+export function taintEvictionController(context: ControllerContext): Controller {
+  const { client, clock, view, log } = context;
+  const events = recorder(client, clock, log, "taint-controller");
+  /** Since when a pod's days are numbered, by uid. */
+  const since = new Map<string, number>();
+  const queue = queueFor(context, "taint eviction", work);
+  const pods = view.follow(kinds.pods, ({ type, object }) => {
+    if (type === "deleted") since.delete(object.metadata.uid!);
+    else if (object.spec.nodeName) queue.add(keyOf(object));
+  });
+  const nodes = view.follow(kinds.nodes, (event) => {
+    if (event.type === "deleted" || (event.type === "updated" && expelling(event.old) === expelling(event.object))) return;
+    for (const pod of pods.items()) if (pod.spec.nodeName === event.object.metadata.name) queue.add(keyOf(pod));
+  });
+  return { stopped: queue.stopped };
+
+  async function work(key: string): Promise<{ againInMilliseconds: number } | void> {
+    const [namespace = "", name = ""] = key.split("/");
+    const pod = pods.get(namespace, name);
+    if (!pod) return;
+    const uid = pod.metadata.uid!;
+    const seconds = pod.metadata.deletionTimestamp ? undefined : tolerableSeconds(pod, nodes.get(undefined, pod.spec.nodeName ?? "")?.spec.taints);
+    if (seconds === undefined) {
+      if (since.delete(uid) && !pod.metadata.deletionTimestamp) tell(pod, `Cancelling deletion of Pod ${key}`);
+      return;
+    }
+    if (!since.has(uid)) since.set(uid, clock.now());
+    const left = since.get(uid)! + seconds * 1000 - clock.now();
+    if (left > 0) return { againInMilliseconds: left };
+    tell(pod, `Marking for deletion Pod ${key}`);
+    await mark(pod);
+    await ignoring(["NotFound", "Conflict"], client.of(kinds.pods).delete(name, { namespace, uid }));
+    since.delete(uid);
+    log.info("a pod was removed from a tainted node", { pod: key, node: pod.spec.nodeName });
+  }
+
+  function tell(pod: Pod & AnyObject, note: string): void {
+    events.record({ regarding: pod, type: "Normal", reason: "TaintManagerEviction", action: "Evicting", note });
+  }
+
+  /** Its owner shall know that it did not fail by itself. */
+  async function mark({ metadata }: Pod): Promise<void> {
+    const condition = {
+      type: "DisruptionTarget",
+      status: "True",
+      reason: "DeletionByTaintManager",
+      message: "Taint manager: deleting due to NoExecute taint",
+      lastProbeTime: null,
+      lastTransitionTime: timeOfMillis(clock.now()),
+    };
+    const patch = { metadata: { uid: metadata.uid }, status: { conditions: [condition] } };
+    await ignoring(["NotFound", "Conflict"], client.of(kinds.pods).patch(metadata.name!, "strategic", patch, { namespace: metadata.namespace!, subresource: "status" }));
+  }
+}
