@@ -73,7 +73,11 @@ export function dropLeftovers(service: Service, { spec: old }: Service): void {
     if (spec.loadBalancerClass === old.loadBalancerClass) delete spec.loadBalancerClass;
   }
   if (needsNodePorts(old) && !needsNodePorts(spec) && spec.externalTrafficPolicy === old.externalTrafficPolicy) delete spec.externalTrafficPolicy;
-  // What means nothing is left to be refused.
-  if (!needsAddress(spec) && (spec.internalTrafficPolicy === "Cluster" || spec.internalTrafficPolicy === "Local")) delete spec.internalTrafficPolicy;
+  if (!needsAddress(spec)) dropInsidePolicy(spec);
   if (spec.type !== "LoadBalancer") service.status = { ...service.status, loadBalancer: {} };
+}
+
+/** Forgets how traffic from inside goes, where there is none. What means nothing is left to be refused. */
+export function dropInsidePolicy(spec: ServiceSpec): void {
+  if (spec.internalTrafficPolicy === "Cluster" || spec.internalTrafficPolicy === "Local") delete spec.internalTrafficPolicy;
 }

@@ -26,6 +26,7 @@ const refused: [name: string, spec: Sent, causes: string[]][] = [
   ["outside addresses are ordinary ones", { externalIPs: ["x", "127.0.0.1"], ports: [port] }, ["Invalid spec.externalIPs[0]", "Invalid spec.externalIPs[1]"]],
   ["node ports need a type", { ports: [{ port: 1, nodePort: 30001 }] }, ["Forbidden spec.ports[0].nodePort"]],
   ["traffic from outside needs a type", { externalTrafficPolicy: "Local", ports: [port] }, ["Invalid spec.externalTrafficPolicy"]],
+  ["traffic from inside is known even where there is none", { type: "ExternalName", externalName: "a.b", internalTrafficPolicy: "X" }, ["NotSupported spec.internalTrafficPolicy"]],
   ["traffic from inside is known", { internalTrafficPolicy: "X", ports: [port] }, ["NotSupported spec.internalTrafficPolicy"]],
   ["source ranges are blocks", { loadBalancerSourceRanges: ["1.2.3.4/40"], type: "LoadBalancer", ports: [port] }, ["Invalid spec.LoadBalancerSourceRanges"]],
   ["classes are for load balancers", { loadBalancerClass: "a/b", ports: [port] }, ["Forbidden spec.loadBalancerClass"]],

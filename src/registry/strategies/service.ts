@@ -9,7 +9,7 @@ import { statusPart } from "./parts.ts";
 import { addressWarnings, blockWarnings } from "./rules/address-warnings.ts";
 import { addressChangeErrors } from "./service-addresses.ts";
 import { type Family, settleFamilies } from "./service-families.ts";
-import { alignAddresses, dropLeftovers, keepAllocated, needsHealthCheck, serviceDefaults } from "./service-fields.ts";
+import { alignAddresses, dropInsidePolicy, dropLeftovers, keepAllocated, needsHealthCheck, serviceDefaults } from "./service-fields.ts";
 import { balancerStatusErrors, classChangeErrors, serviceErrors } from "./service-rules.ts";
 
 /** Where cluster addresses and node ports come from. Without one, services get only what they ask for. */
@@ -82,7 +82,7 @@ export function serviceWith(pool?: ServicePool): Strategy {
     defaults: serviceDefaults,
     prepareForCreate: (obj, about) => {
       obj.status = { loadBalancer: {} };
-      if (obj.spec.type === "ExternalName") delete obj.spec.internalTrafficPolicy;
+      if (obj.spec.type === "ExternalName") dropInsidePolicy(obj.spec);
       missed.set(obj, settle(obj, undefined, about, pool));
     },
     prepareForUpdate: (obj, old, about) => {
