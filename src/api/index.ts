@@ -27,6 +27,7 @@ export {
   TopologySpreadConstraint,
   WeightedPodAffinityTerm,
 } from "./core/affinity.ts";
+export { tolerates } from "./core/tolerates.ts";
 export { type NamedNode, wantsNode } from "./core/wants-node.ts";
 export { ComponentCondition, ComponentStatus, RangeAllocation } from "./core/component.ts";
 export { ConfigMap, Secret, ServiceAccount } from "./core/config.ts";

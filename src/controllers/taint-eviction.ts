@@ -1,5 +1,5 @@
 // Removes pods from nodes whose taints expel them: at once where they do not tolerate a taint, after the time that they tolerate it for otherwise.
-import type { Node, Pod, Taint, Toleration } from "#api";
+import { type Node, type Pod, type Taint, tolerates } from "#api";
 import { timeOfMillis } from "#base";
 import { type AnyObject, kinds } from "#client";
 import { type Controller, type ControllerContext, queueFor } from "./context.ts";
@@ -7,9 +7,6 @@ import { recorder } from "./recorder.ts";
 import { ignoring } from "./service-accounts.ts";
 
 const expels = "NoExecute";
-
-const tolerates = ({ key, operator, value, effect }: Toleration, taint: Taint): boolean =>
-  (!effect || effect === taint.effect) && (!key ? operator === "Exists" : key === taint.key) && (operator === "Exists" || (value ?? "") === (taint.value ?? ""));
 
 /** For how many seconds a pod may stay with these taints; undefined is for ever. */
 export function tolerableSeconds({ spec }: Pick<Pod, "spec">, taints: readonly Taint[] | undefined): number | undefined {

@@ -1,8 +1,5 @@
 // Whether a pod may run on a node as far as taints go.
-import type { Pod, Taint, Toleration } from "#api";
-
-const tolerates = ({ key, operator, value, effect }: Toleration, taint: Taint): boolean =>
-  (!effect || effect === taint.effect) && (!key ? operator === "Exists" : key === taint.key) && (operator === "Exists" || (value ?? "") === (taint.value ?? ""));
+import { type Pod, type Taint, tolerates } from "#api";
 
 export const isTolerated = (pod: Pod, taint: Taint): boolean => (pod.spec.tolerations ?? []).some((each) => tolerates(each, taint));
 

@@ -1,5 +1,5 @@
 // Whether a pod may run here. The first thing that speaks against it is the reason that users see.
-import { type Pod, type Taint, type Toleration, wantsNode } from "#api";
+import { type Pod, type Taint, tolerates, wantsNode } from "#api";
 import type { Dialect } from "#dialect";
 import { containersOf, everyContainerOf, isHostNetwork, isStatic } from "../pod.ts";
 import type { Admitted, PodAdmission } from "../seams.ts";
@@ -63,13 +63,6 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
 /** Extended resources are named under a domain that is not the product's own. */
 const isExtended = (name: string, dialect: Dialect): boolean =>
   name.includes("/") && !name.split("/", 1)[0]!.endsWith(dialect.names.resources.nativePrefix.slice(0, -1)) && !name.startsWith("requests.");
-
-export function tolerates({ key, operator, value, effect }: Toleration, taint: Taint): boolean {
-  if (effect && effect !== taint.effect) return false;
-  if (key && key !== taint.key) return false;
-  if (operator === "Exists") return true;
-  return Boolean(key) && (value ?? "") === (taint.value ?? "");
-}
 
 function sysctlProblem(pod: Pod, allowed: readonly string[]): string | undefined {
   const { sysctls = [] } = pod.spec.securityContext ?? {};

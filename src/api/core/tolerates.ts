@@ -1,0 +1,9 @@
+// Whether a pod bears a taint of a node: said once for whoever places pods, admits them or removes them.
+import type { Taint, Toleration } from "./affinity.ts";
+
+export function tolerates({ key, operator, value, effect }: Toleration, taint: Taint): boolean {
+  if (effect && effect !== taint.effect) return false;
+  if (key && key !== taint.key) return false;
+  if (operator === "Exists") return true;
+  return Boolean(key) && (value ?? "") === (taint.value ?? "");
+}
