@@ -30,8 +30,10 @@ export interface Dialect {
     readonly apiTitle: string;
     /** The group in which clients ask for aggregated discovery; compiled into them, so the same in every dialect. */
     readonly discoveryGroup: string;
-    /** The prefix of schema extensions that command-line clients look for in the binary API description, whatever the server speaks. */
+    /** The prefix of schema extensions that command-line clients look for, whatever the server speaks. */
     readonly clientExtensionPrefix: string;
+    /** What command-line clients call the binary form of what they send, whatever the server speaks. */
+    readonly clientProtobufMediaType: string;
     /** The group in which command-line clients ask for tables and metadata, whatever the server speaks. */
     readonly clientMetaGroup: string;
   };

@@ -37,6 +37,7 @@ export function dialectFrom(words: Words): Dialect {
       apiTitle: words.Product,
       discoveryGroup: "apidiscovery.k8s.io",
       clientExtensionPrefix: "x-kubernetes-",
+      clientProtobufMediaType: "application/vnd.kubernetes.protobuf",
       clientMetaGroup: "meta.k8s.io",
     },
     data: {

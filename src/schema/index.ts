@@ -159,5 +159,6 @@ export {
   qualifiedNameProblems,
   wildcardSubdomainProblems,
 } from "./formats.ts";
+export { extensions } from "./openapi/extensions.ts";
 export { type Definitions, type Everywhere, collectDefinitions, publishedKind, schemaName, schemaReference } from "./openapi/definitions.ts";
 export type { OpenApiVersion, SchemaObject } from "./openapi/schema-object.ts";

@@ -1,7 +1,7 @@
 // The published description of the API, in OpenAPI 2 and 3.
 import { DeleteOptions, Status, WatchEvent, listOf } from "#api";
 import type { Dialect } from "#dialect";
-import { type Message, collectDefinitions, schemaName, schemaReference } from "#schema";
+import { type Message, collectDefinitions, extensions, schemaName, schemaReference } from "#schema";
 import type { Catalog } from "../catalog.ts";
 import { type Operation, type Parameter, type PathItem, rootOf } from "./operations.ts";
 import { pathItems } from "./path-items.ts";
@@ -51,8 +51,6 @@ function definitions(items: readonly PathItem[], kinds: readonly Message[], dial
   return collectDefinitions([...kinds, ...messages, ...(kinds.length > 0 ? [Status, DeleteOptions] : [])], dialect, form, everywhere);
 }
 
-const extension = (dialect: Dialect, name: string): string => `${dialect.wire.extensionPrefix}${name}`;
-
 const answerSchema = (answer: Operation["answers"][string], dialect: Dialect, form: Version): Json =>
   answer === "string" ? { type: "string" } : { $ref: schemaReference(schemaName(answer, dialect), form) };
 
@@ -61,10 +59,7 @@ function bodySchema(body: NonNullable<Operation["body"]>, dialect: Dialect, form
   return { $ref: schemaReference(schemaName(body === "deleteOptions" ? DeleteOptions : body, dialect), form) };
 }
 
-const marks = ({ action, kind }: Operation, dialect: Dialect): Json => ({
-  ...(action && { [extension(dialect, "action")]: action }),
-  ...(kind && { [extension(dialect, "group-version-kind")]: kind }),
-});
+const marks = ({ action, kind }: Operation, dialect: Dialect, form: Version): Json => extensions({ action, "group-version-kind": kind }, dialect, form);
 
 const described: Readonly<Record<string, string>> = { "200": "OK", "201": "Created", "202": "Accepted", "401": "Unauthorized" };
 
@@ -85,7 +80,7 @@ function pathV2({ parameters, operations }: PathItem, dialect: Dialect): Json {
       operationId: operation.id,
       parameters: [...(body ? [body] : []), ...operation.parameters.map(parameter)],
       responses: { ...responses, "401": { description: described["401"] } },
-      ...marks(operation, dialect),
+      ...marks(operation, dialect, "v2"),
     };
   }
   if (parameters.length > 0) item["parameters"] = parameters.map(parameter);
@@ -124,7 +119,7 @@ function pathV3({ parameters, operations }: PathItem, dialect: Dialect): Json {
       ...(operation.parameters.length > 0 && { parameters: operation.parameters.map(parameter) }),
       ...body,
       responses: { ...responses, "401": { description: described["401"] } },
-      ...marks(operation, dialect),
+      ...marks(operation, dialect, "v3"),
     };
   }
   if (parameters.length > 0) item["parameters"] = parameters.map(parameter);

@@ -78,6 +78,7 @@ const bodies: [type: string | undefined, media: string][] = [
   ["Application/JSON; charset=utf-8", "json"],
   ["application/yaml", "yaml"],
   ["application/vnd.orch.protobuf", "protobuf"],
+  ["application/vnd.kubernetes.protobuf", "protobuf"],
   ["text/plain", "415"],
   ["application/merge-patch+json", "415"],
   ["nonsense", "415"],
@@ -97,6 +98,10 @@ for (const [type, media] of bodies) {
     else assert.equal(bodyMedia(given, dialect), media);
   });
 }
+
+test("the neutral name of the binary form is unknown in the other dialect", () => {
+  assert.throws(() => bodyMedia(call({ "content-type": dialect.wire.protobufMediaType }), dialects.kubernetes), /accepted media types include/);
+});
 
 test("media types are those of the dialect", () => {
   assert.equal(contentType("protobuf", dialects.kubernetes), "application/vnd.kubernetes.protobuf");

@@ -79,6 +79,8 @@ export function bodyMedia(call: Call, dialect: Dialect): Media {
   if (said === undefined || said === "" || said === "application/json") return "json";
   const parsed = wellFormed.test(said) ? parseMediaType(said) : undefined;
   const essence = parsed && `${parsed.type}/${parsed.subtype}`;
+  // Clients that only know their own name for the binary form send the same bytes, and take JSON for an answer.
+  if (essence === dialect.wire.clientProtobufMediaType) return "protobuf";
   const media = everyMedia.find((item) => contentType(item, dialect) === essence);
   if (!media)
     throw unsupportedMediaType(

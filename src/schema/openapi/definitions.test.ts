@@ -118,6 +118,15 @@ test("version 3 wraps references, and shows the defaults that follow from the sh
   assert.deepEqual(definitions[`${prefix}.apimachinery.pkg.util.intstr.IntOrString`]!.oneOf, [{ type: "integer" }, { type: "string" }]);
 });
 
+test("version 3 says what goes beyond it in the clients' spelling too, version 2 in its own alone", () => {
+  const ports = (version: "v2" | "v3") => collectDefinitions([Thing], dialect, version)[schemaName(Thing, dialect)]!.properties!["ports"]!;
+  const keys = (version: "v2" | "v3") => Object.keys(ports(version)).filter((key) => key.startsWith("x-"));
+  const marks = ["list-type", "list-map-keys", "patch-strategy", "patch-merge-key"];
+  assert.deepEqual(keys("v2"), marks.map(x));
+  assert.deepEqual(keys("v3"), [...marks.map(x), ...marks.map((mark) => dialect.wire.clientExtensionPrefix + mark)]);
+  assert.equal(ports("v3")["x-kubernetes-patch-merge-key"], "number");
+});
+
 test("what contains itself is defined once, and what may stand in its place has a name", () => {
   const definitions = collectDefinitions([Tree], dialect, "v2");
   const names = Object.keys(definitions).map((name) => name.slice(prefix.length + 1));

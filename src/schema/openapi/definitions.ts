@@ -4,6 +4,7 @@
 import { type Dialect, type GroupVersionName, groupName } from "#dialect";
 import { flatFields } from "../flat.ts";
 import type { Field, FieldExtras, Message, ScalarName, Shape } from "../shape.ts";
+import { type Extensions, extensions } from "./extensions.ts";
 import type { OpenApiVersion, SchemaObject } from "./schema-object.ts";
 import { patchDefinition, specialScalar, unionDefinition } from "./special.ts";
 
@@ -79,8 +80,8 @@ class Collector {
     return schemaReference(name, this.#version);
   }
 
-  #extension(name: string): `x-${string}` {
-    return `${this.#dialect.wire.extensionPrefix}${name}` as `x-${string}`;
+  #extensions(marks: Readonly<Record<string, unknown>>): Extensions {
+    return extensions(marks, this.#dialect, this.#version);
   }
 
   #message(message: Message): SchemaObject {
@@ -94,10 +95,10 @@ class Collector {
       type: "object",
       ...(required.length > 0 && { required }),
       ...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
-      ...(kinds.length > 0 && { [this.#extension("group-version-kind")]: kinds }),
-      ...(atomic && { [this.#extension("map-type")]: "atomic" }),
-      ...(union && {
-        [this.#extension("unions")]: [
+      ...this.#extensions({
+        "group-version-kind": kinds.length > 0 ? kinds : undefined,
+        "map-type": atomic ? "atomic" : undefined,
+        unions: union && [
           {
             ...(union.discriminator && { discriminator: union.discriminator }),
             "fields-to-discriminateBy": Object.fromEntries(union.members.map((member) => [member, member.charAt(0).toUpperCase() + member.slice(1)])),
@@ -124,11 +125,13 @@ class Collector {
     return this.#dressed(schema, {
       description: doc,
       ...(value !== undefined && { default: value }),
-      ...(list && { [this.#extension("list-type")]: list.type }),
-      ...(list?.type === "map" && { [this.#extension("list-map-keys")]: list.keys }),
-      ...(atomicMap !== undefined && { [this.#extension("map-type")]: atomicMap ? "atomic" : "granular" }),
-      ...(patch?.strategy && { [this.#extension("patch-strategy")]: patch.strategy }),
-      ...(patch?.key && { [this.#extension("patch-merge-key")]: patch.key }),
+      ...this.#extensions({
+        "list-type": list?.type,
+        "list-map-keys": list?.type === "map" ? list.keys : undefined,
+        "map-type": atomicMap === undefined ? undefined : atomicMap ? "atomic" : "granular",
+        "patch-strategy": patch?.strategy || undefined,
+        "patch-merge-key": patch?.key || undefined,
+      }),
     });
   }
 
