@@ -1,7 +1,7 @@
 // What every command needs first: the packages of the lock file and a fresh build. Runs on Node 20 with nothing installed.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -40,6 +40,7 @@ export async function install({ dev = true } = {}) {
 export async function build() {
   const want = sourceHash();
   if (isBuiltFrom(want)) {
+    noteOrigin();
     await install({ dev: false });
     return true;
   }
@@ -51,6 +52,7 @@ export async function build() {
     removeStale();
     const typed = runTool("tsc", ["-p", "tsconfig.build.json"]);
     const packed = await tryPack();
+    noteOrigin();
     if (typed && packed) writeFileSync(stamp, want);
     return typed && packed;
   });
@@ -88,6 +90,22 @@ function sourceHash() {
   for (const file of ["package-lock.json", "tsconfig.json", "tsconfig.build.json", ...filesUnder("src").filter(isBuilt)])
     hash.update(`${file}\0`).update(readFileSync(join(root, file)));
   return hash.digest("hex");
+}
+
+// What /version tells: the commit, whether the sources differ from it, and its time (the time of the build would make two
+// builds of one commit differ). A file beside the build, not a word inside: a new commit need not pack everything anew.
+// A copy without its history has none of it; the programs then say that they do not know.
+function noteOrigin() {
+  const file = join(dist, "build.json");
+  const git = (...args) => spawnSync("git", args, { cwd: root, encoding: "utf8" }).stdout?.trim() ?? "";
+  const [commit, seconds] = existsSync(join(root, ".git")) ? git("log", "-1", "--format=%H %ct").split(" ") : [];
+  const tree = () => (git("status", "--porcelain", "--", "src", "package.json", "package-lock.json") === "" ? "clean" : "dirty");
+  const origin = seconds ? { commit, tree: tree(), date: new Date(seconds * 1000).toISOString().replace(/\.000Z$/, "Z") } : {};
+  const text = `${JSON.stringify(origin)}\n`;
+  if (existsSync(file) && readFileSync(file, "utf8") === text) return;
+  const fresh = `${file}.${process.pid}`;
+  writeFileSync(fresh, text);
+  renameSync(fresh, file);
 }
 
 // Files whose source is gone are removed; if an output is missing, the compiler must not trust its own notes.

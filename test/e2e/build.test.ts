@@ -43,6 +43,25 @@ test("npm start builds what changed and runs `orch up`", () => {
   assert.deepEqual({ status, stdout, stderr }, { status: 0, stdout: "changed up --flag\n", stderr: "Building…\n" });
 });
 
+test("the build notes what it was made from: nothing it knows, a commit, a commit and changes", () => {
+  const origin = (): { commit?: string; tree?: string; date?: string } => {
+    build();
+    return JSON.parse(readFileSync(join(copy, "dist/build.json"), "utf8")) as object;
+  };
+  assert.deepEqual(origin(), {});
+  const git = (...args: string[]): string => run("git", ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "commit.gpgsign=false", ...args]).stdout.trim();
+  git("init", "-q");
+  git("add", "src", "package.json", "package-lock.json");
+  git("commit", "-q", "-m", "x", "--date=2030-01-02T03:04:05Z");
+  const commit = git("rev-parse", "HEAD");
+  const date = new Date(Number(git("log", "-1", "--format=%ct")) * 1000).toISOString().replace(".000", "");
+  assert.deepEqual(origin(), { commit, tree: "clean", date });
+  write("src/base/word.ts", `export const word: string = "changed again";\n`);
+  assert.deepEqual(origin(), { commit, tree: "dirty", date });
+  rmSync(join(copy, ".git"), { recursive: true });
+  write("src/base/word.ts", `export const word: string = "changed";\n`);
+});
+
 test("tests are not built, and what lost its source is removed", () => {
   write("src/base/word.test.ts", "export {};\n");
   write("src/base/gone.ts", "export {};\n");
