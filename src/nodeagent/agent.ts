@@ -289,6 +289,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       memoryCapacityBytes: machine.memoryBytes,
       dead,
       hugePageSizes: machine.hugepages.map(({ size }) => size),
+      selinux: machine.selinux,
       security: { dialect, seccompDefault: settings.seccompDefault, seccompFolder: join(settings.rootDir, "seccomp") },
     },
     services: () => services?.items() ?? [],

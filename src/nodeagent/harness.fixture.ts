@@ -135,6 +135,7 @@ export function harness(options: HarnessOptions = {}): Harness {
       cpu: { quota: true, periodMicroseconds: 100_000 },
       memoryCapacityBytes: 4 * 1024 ** 3,
       hugePageSizes: ["2MB", "1GB"],
+      selinux: false,
       dead: { perContainer: 1, total: -1, ageMilliseconds: 0 },
       security: { dialect, seccompDefault: false, seccompFolder: join(folder, "seccomp") },
       ...options.settings,
@@ -241,7 +242,7 @@ function playedVolumes(folder: string, dialect: Dialect): SyncContext["volumes"]
       for (const volume of pod.spec.volumes ?? []) {
         const kind = kinds.find(([field]) => volume[field]);
         const hostPath = volume.hostPath?.path ?? `${folder}/pods/${uidOf(pod)}/volumes/${dialect.data.labelDomain}~${kind?.[1]}/${volume.name}`;
-        found.set(volume.name, { hostPath, ...(kind && kind[0] !== "emptyDir" && { readOnly: true }) });
+        found.set(volume.name, { hostPath, ...(kind && { selinuxRelabel: true }), ...(kind && kind[0] !== "emptyDir" && { readOnly: true }) });
       }
       return found;
     },

@@ -132,6 +132,16 @@ for (const [name, container, reason] of refusals) {
     }));
 }
 
+for (const selinux of [false, true]) {
+  test(`folders are labelled anew where the machine ${selinux ? "uses" : "has no"} labels`, () =>
+    on({ settings: { selinux } }, async (h) => {
+      h.run(podOf("a", { volumeMounts: [{ name: "v", mountPath: "/v" }] }, { volumes: [{ name: "v", emptyDir: {} }] }));
+      await h.pass(2);
+      const created = h.runtime.calls.find(({ method }) => method === "CreateContainer")?.request as { config: { mounts: { containerPath: string; selinuxRelabel?: boolean }[] } };
+      assert.equal(created.config.mounts.find(({ containerPath }) => containerPath === "/v")?.selinuxRelabel ?? false, selinux);
+    }));
+}
+
 test("a second deletion with less grace ends the wait", () =>
   on({}, async (h) => {
     h.run(podOf("a"));

@@ -31,6 +31,9 @@ export const containerLabels = (pod: Pod, container: Container, dialect: Dialect
   ...podLabels(pod, dialect),
 });
 
+/** JSON that markup can hold, as others write these annotations. */
+const escaped = (json: string): string => json.replace(/[<>&]/g, (sign) => `\\u00${sign.codePointAt(0)!.toString(16)}`);
+
 export function containerAnnotations(pod: Pod, container: Container, restartCount: number, dialect: Dialect): Record<string, string> {
   const names = markNames(dialect);
   const { deletionGracePeriodSeconds: deletion } = pod.metadata;
@@ -50,7 +53,7 @@ export function containerAnnotations(pod: Pod, container: Container, restartCoun
     [names.terminationMessagePolicy]: container.terminationMessagePolicy ?? "",
     ...(deletion !== undefined && { [names.deletionGrace]: String(deletion) }),
     ...(termination !== undefined && { [names.terminationGrace]: String(termination) }),
-    ...(preStop && { [names.preStopHandler]: JSON.stringify(preStop) }),
+    ...(preStop && { [names.preStopHandler]: escaped(JSON.stringify(preStop)) }),
     ...(ports.length > 0 && { [names.ports]: JSON.stringify(ports) }),
   };
 }

@@ -22,6 +22,7 @@ const machine = {
   architecture: "arm64",
   maxPids: 32768,
   appArmor: false,
+  selinux: false,
 };
 
 test("capacity is what the machine has", () => {

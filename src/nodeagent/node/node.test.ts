@@ -22,6 +22,7 @@ const machine = {
   architecture: "arm64",
   maxPids: 9,
   appArmor: false,
+  selinux: false,
 };
 const facts: StatusFacts = {
   machine,

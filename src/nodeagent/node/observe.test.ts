@@ -18,6 +18,7 @@ const machine = {
   architecture: "arm64",
   maxPids: 4_000_000,
   appArmor: false,
+  selinux: false,
 };
 const look = async (more: Partial<ObserveOptions>) => {
   const clock = virtualClock();

@@ -89,7 +89,8 @@ export function containerSecurity(
         ? { runAsUser: { value: user.uid } }
         : user.username !== ""
           ? { runAsUsername: user.username }
-          : {}),
+          : // An image that names nobody runs as root; a group can be given only together with a user.
+            { runAsUser: { value: 0 } }),
     ...(own.readOnlyRootFilesystem && { readonlyRootfs: true }),
     ...(groups.length > 0 && { supplementalGroups: groups }),
     ...(appArmor && { apparmorProfile: appArmor }),

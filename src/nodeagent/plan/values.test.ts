@@ -252,3 +252,21 @@ for (const [name, seccompDefault, seccompProfile, path] of profiles) {
     assert.equal(containerSecurity(samplePod(), container, { username: "" }, settings).seccompProfilePath, path);
   });
 }
+
+const users: [image: string, user: Parameters<typeof containerSecurity>[2], own: object, told: object][] = [
+  ["names nobody", { username: "" }, {}, { runAsUser: { value: 0 } }],
+  ["names nobody, for a group alone", { username: "" }, { runAsGroup: 3000 }, { runAsUser: { value: 0 }, runAsGroup: { value: 3000 } }],
+  ["names a number", { uid: 7, username: "" }, {}, { runAsUser: { value: 7 } }],
+  ["names somebody", { username: "web" }, {}, { runAsUsername: "web" }],
+  ["names somebody, where the pod says who", { username: "web" }, { runAsUser: 8 }, { runAsUser: { value: 8 } }],
+];
+for (const [image, user, own, told] of users) {
+  test(`the runtime is told who runs an image that ${image}`, () => {
+    const { runAsUser, runAsUsername, runAsGroup } = containerSecurity(samplePod(), { name: "c", securityContext: own } as Container, user, {
+      dialect: dialects.orch,
+      seccompDefault: false,
+      seccompFolder: "/seccomp",
+    });
+    assert.deepEqual({ ...(runAsUser && { runAsUser }), ...(runAsUsername && { runAsUsername }), ...(runAsGroup && { runAsGroup }) }, told);
+  });
+}

@@ -24,6 +24,7 @@ export interface Machine {
   /** How many processes and threads the kernel can number. */
   readonly maxPids: number;
   readonly appArmor: boolean;
+  readonly selinux: boolean;
 }
 
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
@@ -54,6 +55,7 @@ export async function readMachine(root = "/"): Promise<Machine> {
     architecture: architectures[process.arch] ?? process.arch,
     maxPids: Math.min(Number((await text("proc/sys/kernel/pid_max")) || Infinity), Number((await text("proc/sys/kernel/threads-max")) || Infinity)),
     appArmor: (await text("sys/module/apparmor/parameters/enabled")) === "Y",
+    selinux: (await text("sys/fs/selinux/policyvers")) !== "",
   };
 }
 

@@ -140,6 +140,7 @@ test("the machine tells what it has and who it is", async (t) => {
       architecture: "",
       maxPids: 1000,
       appArmor: false,
+      selinux: false,
     },
   );
 });

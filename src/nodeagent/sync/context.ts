@@ -26,6 +26,8 @@ export interface SyncSettings {
   readonly cpu: CpuSettings;
   readonly memoryCapacityBytes: number;
   readonly hugePageSizes: readonly string[];
+  /** Whether files carry labels that decide who may use them. */
+  readonly selinux: boolean;
   /** Ended containers that are kept. */
   readonly dead: DeadLimits;
   readonly security: SecuritySettings;

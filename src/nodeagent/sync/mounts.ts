@@ -31,7 +31,7 @@ export async function containerMounts(context: SyncContext, pod: Pod, container:
       containerPath: posix.isAbsolute(wanted.mountPath) ? wanted.mountPath : posix.join("/", wanted.mountPath),
       hostPath,
       ...(readOnly && { readonly: true }),
-      ...(volume.selinuxRelabel && { selinuxRelabel: true }),
+      ...(volume.selinuxRelabel && context.settings.selinux && { selinuxRelabel: true }),
       propagation: propagations[wanted.mountPropagation ?? ""] ?? mountPropagation.private,
     });
   }
