@@ -2,7 +2,6 @@
 import type { PersistentVolume, Pod, VolumeAttachment } from "#api";
 import { type Authorizer, type RbacAuthorizer, abacAuthorizer, alwaysAllow, alwaysDeny, authorizerOf, nodeAuthorizer, nodeRules, rbacAuthorizer } from "#authz";
 import { selector } from "#base";
-import { bootstrapRoles } from "./bootstrap-roles.ts";
 import { objectsOf } from "./objects.ts";
 import { rbacSource } from "./rbac-source.ts";
 import type { Core } from "./server.ts";
@@ -12,11 +11,9 @@ export interface Access {
   readonly authorizer: Authorizer;
   /** Knows the rules that users hold, whichever modes decide. */
   readonly rbac: RbacAuthorizer;
-  /** Throws until the roles every cluster has are in place. */
-  bootstrapped(): void;
 }
 
-export async function accessFor(core: Core, settings: ApiserverSettings): Promise<Access> {
+export function accessFor(core: Core, settings: ApiserverSettings): Access {
   const rbac = rbacAuthorizer(rbacSource(core));
   const modes: Readonly<Record<string, () => Authorizer>> = {
     AlwaysAllow: () => alwaysAllow,
@@ -26,8 +23,7 @@ export async function accessFor(core: Core, settings: ApiserverSettings): Promis
     ABAC: () => abacAuthorizer(settings.authorizationPolicyFile, core.options.dialect),
   };
   const authorizer = authorizerOf(settings.authorizationMode.map((mode) => modes[mode]!()));
-  if (settings.authorizationMode.includes("RBAC")) await bootstrapRoles(core);
-  return { authorizer, rbac, bootstrapped: () => undefined };
+  return { authorizer, rbac };
 }
 
 function nodeMode(core: Core): Authorizer {

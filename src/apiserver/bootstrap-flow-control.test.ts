@@ -16,6 +16,26 @@ test("a new cluster has its levels, its schemas, and no schema without a level",
   for (const { status } of found) assert.equal(status.conditions?.[0]?.status, "False");
 });
 
+test("whether a schema has its level is told as soon as either changes", async () => {
+  // The clock stands: nothing happens here because time passes.
+  await using server = await startServer({ store: "memory", clock: virtualClock(Date.now()) });
+  const [ours, others] = [server.client.of(schemas), server.client.of(levels)];
+  const told = async (expected: string): Promise<void> => {
+    let status = "";
+    for (let round = 0; round < 500 && status !== expected; round++) {
+      status = (await ours.get("mine")).status.conditions?.[0]?.status ?? "";
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert.equal(status, expected);
+  };
+  await ours.create({ metadata: { name: "mine" }, spec: { priorityLevelConfiguration: { name: "level" }, matchingPrecedence: 1000 } });
+  await told("True");
+  await others.create({ metadata: { name: "level" }, spec: { type: "Limited", limited: { limitResponse: { type: "Reject" } } } });
+  await told("False");
+  await others.delete("level");
+  await told("True");
+});
+
 test("what must be is put right; what is suggested only while it is ours", async () => {
   const clock = virtualClock(Date.now());
   await using server = await startServer({ store: "memory", clock });

@@ -1,11 +1,12 @@
 // The flow schemas and priority levels every cluster begins with. Those that must be are put right again; those that are merely suggested only while nobody has made them their own.
 import { isDeepStrictEqual } from "node:util";
 import type { FlowSchema, PriorityLevelConfiguration } from "#api";
-import { ApiError, type Clock, selectEverything } from "#base";
+import { ApiError, selectEverything } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { type ApiObject, type Resource, applyObject, mandatoryFlowSchemas, mandatoryPriorityLevels, timestamp, update } from "#registry";
 import type { Held } from "#watchcache";
 import { ensure, ownRequest } from "./bootstrap.ts";
+import { type Upkeep, upkeep } from "./lifecycle/upkeep.ts";
 import type { Core } from "./server.ts";
 
 type Level = PriorityLevelConfiguration["spec"];
@@ -82,8 +83,28 @@ export function suggestedFlowSchemas(dialect: Dialect): Readonly<Record<string, 
   };
 }
 
-/** Puts all of them in place, and says of each flow schema whether its level is there. */
-export async function bootstrapFlowControl(core: Core): Promise<void> {
+/** Puts all of them in place. */
+export function flowControlProducer(core: Core): Upkeep {
+  return upkeep({
+    name: "poststarthook/priority-and-fairness-config-producer",
+    everyMilliseconds: 60_000,
+    look: () => mendAll(core),
+    failed: ({ message: error }) => core.options.onError("flow control objects could not be put right; it is tried again", { error }),
+  });
+}
+
+/** Says of each flow schema whether its level is there, as soon as either changes. */
+export function flowControlConsumer(core: Core): Upkeep {
+  return upkeep({
+    name: "poststarthook/priority-and-fairness-config-consumer",
+    everyMilliseconds: 60_000,
+    follows: ["flowschemas", "prioritylevelconfigurations"].map((name) => ({ resource: core.resources.get(`flowcontrol.apiserver/${name}`)! })),
+    look: () => markDangling(core),
+    failed: ({ message: error }) => core.options.onError("whether flow schemas have their levels could not be told; it is tried again", { error }),
+  });
+}
+
+async function mendAll(core: Core): Promise<void> {
   const { dialect } = core.options;
   const kinds: [resource: string, mandatory: Readonly<Record<string, unknown>>, suggested: Readonly<Record<string, unknown>>][] = [
     ["prioritylevelconfigurations", mandatoryPriorityLevels, suggestedPriorityLevels],
@@ -96,7 +117,6 @@ export async function bootstrapFlowControl(core: Core): Promise<void> {
       ...Object.entries(mandatory).map(([each, spec]) => mend(core, resource, each, spec, true)),
     ]);
   }
-  await markDangling(core);
 }
 
 const consumer = "api-priority-and-fairness-config-consumer-v1";
@@ -129,19 +149,6 @@ async function markDangling(core: Core): Promise<void> {
 
 function unlessGone(error: unknown): void {
   if (!(error instanceof ApiError && error.reason === "NotFound")) throw error;
-}
-
-const everyMilliseconds = 60_000;
-
-/** Looks again every minute, until the signal. */
-export async function keepFlowControl(core: Core, clock: Clock, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await clock.sleep(everyMilliseconds, signal).catch(() => undefined);
-    if (signal.aborted) return;
-    await bootstrapFlowControl(core).catch((error: unknown) =>
-      core.options.onError("flow control objects could not be put right; it is tried again", { error: (error as Error).message }),
-    );
-  }
 }
 
 const manager = "api-priority-and-fairness-config-producer-v1";

@@ -1,6 +1,7 @@
 // The two priority classes that every cluster has.
 import { systemClasses } from "#registry";
 import { ensure } from "./bootstrap.ts";
+import { type Upkeep, upkeep } from "./lifecycle/upkeep.ts";
 import type { Core } from "./server.ts";
 
 const descriptions: Readonly<Record<string, string>> = {
@@ -8,7 +9,9 @@ const descriptions: Readonly<Record<string, string>> = {
   "system-cluster-critical": "For pods without which the cluster does not work, on whichever node.",
 };
 
-export async function bootstrapPriorities(core: Core): Promise<void> {
+export const systemPriorities = (core: Core): Upkeep => upkeep({ name: "poststarthook/scheduling/bootstrap-system-priority-classes", look: () => bootstrapPriorities(core) });
+
+async function bootstrapPriorities(core: Core): Promise<void> {
   const resource = core.resources.get("scheduling/priorityclasses")!;
   for (const [name, value] of Object.entries(systemClasses)) {
     if (await resource.source.get(name, { at: "any" })) continue;

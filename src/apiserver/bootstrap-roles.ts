@@ -4,9 +4,12 @@ import type { ApiObject, Resource } from "#registry";
 import { remove, update } from "#registry";
 import type { ClusterRole } from "#api";
 import { ensure, ownRequest } from "./bootstrap.ts";
+import { type Upkeep, upkeep } from "./lifecycle/upkeep.ts";
 import type { Core } from "./server.ts";
 
-export async function bootstrapRoles(core: Core): Promise<void> {
+export const systemRoles = (core: Core): Upkeep => upkeep({ name: "poststarthook/rbac/bootstrap-roles", look: () => bootstrapRoles(core) });
+
+async function bootstrapRoles(core: Core): Promise<void> {
   const policy = bootstrapPolicy(core.options.dialect);
   const groups: [string, readonly unknown[]][] = [
     ["clusterroles", policy.clusterRoles],

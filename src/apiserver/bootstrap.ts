@@ -3,6 +3,7 @@ import { ApiError } from "#base";
 import type { Dialect } from "#dialect";
 import { admissionChain } from "#admission";
 import { type ApiObject, type Endpoint, type WriteRequest, create, defaulted } from "#registry";
+import { type Upkeep, upkeep } from "./lifecycle/upkeep.ts";
 import type { Core } from "./server.ts";
 
 /** The server itself as a writer of objects. */
@@ -32,23 +33,43 @@ export async function ensure(core: Core, endpoint: Endpoint, object: Omit<ApiObj
   }
 }
 
-export async function bootstrapNamespaces(core: Core): Promise<void> {
-  const { data } = core.options.dialect;
+/** Creates a namespace unless it is there. */
+export async function ensureNamespace(core: Core, name: string): Promise<void> {
   const resource = core.resources.get("/namespaces")!;
-  for (const name of [data.systemNamespace, data.publicNamespace, data.nodeLeaseNamespace, "default"]) {
-    if (await resource.source.get(name, { at: "any" })) continue;
-    await ensure(core, resource.endpoints[0]!, { metadata: { name, creationTimestamp: null }, spec: {}, status: {} });
-  }
+  if (await resource.source.get(name, { at: "any" })) return;
+  await ensure(core, resource.endpoints[0]!, { metadata: { name, creationTimestamp: null }, spec: {}, status: {} });
+}
+
+/** The namespaces that every cluster has for itself. */
+export function systemNamespaces(core: Core): Upkeep {
+  const { systemNamespace, publicNamespace, nodeLeaseNamespace } = core.options.dialect.data;
+  return upkeep({
+    name: "poststarthook/start-system-namespaces-controller",
+    everyMilliseconds: 60_000,
+    look: async () => {
+      for (const name of [systemNamespace, publicNamespace, nodeLeaseNamespace]) await ensureNamespace(core, name);
+    },
+    failed: ({ message: error }) => core.options.onError("namespaces that every cluster has could not be created; it is tried again", { error }),
+  });
 }
 
 /** Says since when the use of old tokens is noted: a token without such a note may have been used before that day. */
-export async function bootstrapTokenTracking(core: Core): Promise<void> {
+export function tokenTracking(core: Core): Upkeep {
   const { names, data } = core.options.dialect;
   const resource = core.resources.get("/configmaps")!;
   const [name, namespace] = [names.objects.legacyTokenTracking, data.systemNamespace];
-  if (await resource.source.get(resource.keyOf(namespace, name), { at: "any" })) return;
-  const since = new Date(core.clock.now()).toISOString().slice(0, 10);
-  await ensure(core, resource.endpoints[0]!, { metadata: { name, namespace, creationTimestamp: null }, data: { since } });
+  const key = resource.keyOf(namespace, name);
+  return upkeep({
+    name: "poststarthook/start-legacy-token-tracking-controller",
+    everyMilliseconds: 30 * 60_000,
+    follows: [{ resource, key }],
+    look: async () => {
+      if (await resource.source.get(key, { at: "latest" })) return;
+      const since = new Date(core.clock.now()).toISOString().slice(0, 10);
+      await ensure(core, resource.endpoints[0]!, { metadata: { name, namespace, creationTimestamp: null }, data: { since } });
+    },
+    failed: ({ message: error }) => core.options.onError("since when the use of old tokens is noted could not be written down; it is tried again", { error }),
+  });
 }
 
 /** One store speaks one dialect: the first server writes its name, later ones must agree. */

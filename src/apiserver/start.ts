@@ -7,15 +7,14 @@ import { builtInStrategies, serviceWith } from "#registry";
 import type { Store } from "#store";
 import { accessFor } from "./access.ts";
 import type { ApiCall } from "./api-call.ts";
-import { bootstrapNamespaces, bootstrapTokenTracking, claimDialect } from "./bootstrap.ts";
-import { bootstrapFlowControl, keepFlowControl } from "./bootstrap-flow-control.ts";
-import { bootstrapPriorities } from "./bootstrap-priorities.ts";
+import { claimDialect } from "./bootstrap.ts";
 import { plainHandler } from "./debug/socket.ts";
 import { identitiesFor } from "./identity.ts";
 import type { OwnCredentials } from "./library/credentials.ts";
 import { background } from "./lifecycle/background.ts";
-import { healthChecks, startUpChecks } from "./lifecycle/health-checks.ts";
+import { healthChecks } from "./lifecycle/health-checks.ts";
 import type { Edge } from "./lifecycle/lifecycle.ts";
+import { upkeeps } from "./lifecycle/upkeeps.ts";
 import { openApi } from "./openapi/handler.ts";
 import { rootPaths } from "./paths.ts";
 import { admissionPlugins } from "./plugins.ts";
@@ -26,12 +25,10 @@ import { servedApis } from "./serving/served-apis.ts";
 import { servingFor } from "./serving/serving.ts";
 import { freshServices } from "./services/fresh-services.ts";
 import { ownEndpoints } from "./services/own-endpoints.ts";
-import { bootstrapOwnService } from "./services/own-service.ts";
 import { servicePool } from "./services/service-pool.ts";
 import { type ApiserverSettings, settleFlags } from "./settings-of.ts";
 import { specialGroups } from "./specials.ts";
 import { openStoreFor } from "./storage/open-store.ts";
-import { keepToldTrust } from "./told-trust.ts";
 
 export interface StartOptions {
   readonly dialect: Dialect;
@@ -91,13 +88,10 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   });
   options.onPhase?.("loading objects");
   await core.start();
-  await bootstrapNamespaces(core);
-  await bootstrapTokenTracking(core);
-  await bootstrapPriorities(core);
-  await bootstrapFlowControl(core);
   pool.attach(core.resources.get("/services")!, closing.signal);
-  await bootstrapOwnService(core, settings, pool.ownAddress);
-  const access = await accessFor(core, settings);
+  const seenTo = upkeeps(core, { settings, gates, ownAddress: pool.ownAddress });
+  for (const each of seenTo) await each.start();
+  const access = accessFor(core, settings);
   const served = ({ target }: ApiCall): boolean => {
     const version = front.catalog.find(target.group, target.version);
     return version !== undefined && (version.endpoints.has(target.resource) || version.specials.has(target.resource));
@@ -115,7 +109,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     healthTimeoutMilliseconds: settings.storeHealthcheckTimeout,
     readyTimeoutMilliseconds: settings.storeReadycheckTimeout,
     liveGraceMilliseconds: settings.livezGracePeriod,
-    startUp: startUpChecks(access),
+    startUp: seenTo.map(({ check }) => check),
     caughtUp: () => core.feed.ready(),
   });
   const front = buildFront(core, {
@@ -139,8 +133,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const shared = settings.storeServers.some((server) => /^https?:/.test(server));
   const running = Promise.all([
     background({ core, settings, clock, log, metrics: serving.metrics, signal: closing.signal }),
-    keepFlowControl(core, clock, closing.signal),
-    keepToldTrust(core, settings, clock, closing.signal),
+    ...seenTo.map((each) => each.keep(clock, closing.signal)),
     ...(settings.endpointReconcilerType === "none"
       ? []
       : [ownEndpoints({ core, clock, address: publicAddress(settings), port: settings.securePort, shared }).keep(closing.signal)]),

@@ -5,9 +5,9 @@ import { readFile } from "node:fs/promises";
 import { isDeepStrictEqual } from "node:util";
 import type { ConfigMap } from "#api";
 import { certificatesOf } from "#authn";
-import type { Clock } from "#base";
 import { type ApiObject, update } from "#registry";
 import { ensure, ownRequest } from "./bootstrap.ts";
+import { type Upkeep, upkeep } from "./lifecycle/upkeep.ts";
 import type { Core } from "./server.ts";
 import type { ApiserverSettings } from "./settings-of.ts";
 
@@ -32,17 +32,19 @@ const proxyKey = "requestheader-client-ca-file";
 const everyMilliseconds = 10_000;
 const graceMilliseconds = 5 * 60_000;
 
-/** Looks after the config map until the signal. */
-export async function keepToldTrust(core: Core, settings: TrustSettings, clock: Clock, signal: AbortSignal): Promise<void> {
-  if (!settings.clientCaFile && !settings.requestheaderClientCaFile) return;
-  while (!signal.aborted) {
-    try {
-      await tell(core, await trustOf(settings), clock.now());
-    } catch (error) {
-      if (!signal.aborted) core.options.onError("how clients are recognized could not be written down for other servers; it is tried again", { error: (error as Error).message });
-    }
-    await clock.sleep(everyMilliseconds, signal).catch(() => undefined);
-  }
+/** Looks after the config map. */
+export function toldTrust(core: Core, settings: TrustSettings): Upkeep {
+  const { names, data } = core.options.dialect;
+  const resource = core.resources.get("/configmaps")!;
+  return upkeep({
+    name: "poststarthook/start-cluster-authentication-info-controller",
+    everyMilliseconds,
+    follows: [{ resource, key: resource.keyOf(data.systemNamespace, names.objects.extensionAuthentication) }],
+    look: async () => {
+      if (settings.clientCaFile || settings.requestheaderClientCaFile) await tell(core, await trustOf(settings), core.clock.now());
+    },
+    failed: ({ message: error }) => core.options.onError("how clients are recognized could not be written down for other servers; it is tried again", { error }),
+  });
 }
 
 /** The data with a server's own words added. */

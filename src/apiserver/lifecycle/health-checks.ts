@@ -20,22 +20,12 @@ export interface HealthOptions {
   readonly caughtUp: () => boolean;
 }
 
-/** What is done when the server starts, by the names that operators know. All but the roles is there before the first request is taken. */
-export const startUpChecks = (access: { bootstrapped(): void }): readonly HealthCheck[] => [
-  { name: "poststarthook/generic-apiserver-start-informers", check: () => undefined },
-  { name: "poststarthook/start-system-namespaces-controller", check: () => undefined },
-  { name: "poststarthook/bootstrap-controller", check: () => undefined },
-  { name: "poststarthook/rbac/bootstrap-roles", check: () => access.bootstrapped() },
-  { name: "poststarthook/scheduling/bootstrap-system-priority-classes", check: () => undefined },
-  { name: "poststarthook/priority-and-fairness-config-producer", check: () => undefined },
-  { name: "poststarthook/start-cluster-authentication-info-controller", check: () => undefined },
-  { name: "poststarthook/start-legacy-token-tracking-controller", check: () => undefined },
-];
-
 export function healthChecks(options: HealthOptions): HealthPaths {
-  const { dialect, clock, log, lifecycle, startUp } = options;
+  const { dialect, clock, log, lifecycle } = options;
   const store = dialect.wire.storeHealthCheck;
   const ask = shared(options.probe);
+  const caughtUp = (): void => failUnless(options.caughtUp(), "caches are not filled yet");
+  const startUp: readonly HealthCheck[] = [{ name: "poststarthook/generic-apiserver-start-informers", check: caughtUp }, ...options.startUp];
   const graceUntil = clock.now() + options.liveGraceMilliseconds;
   const always: HealthCheck[] = [
     { name: "ping", check: () => undefined },
@@ -49,7 +39,7 @@ export function healthChecks(options: HealthOptions): HealthPaths {
     readyz: [
       ...always,
       { name: `${store}-readiness`, check: () => within(ask(), options.readyTimeoutMilliseconds, clock) },
-      { name: "informer-sync", check: () => failUnless(options.caughtUp(), "caches are not filled yet") },
+      { name: "informer-sync", check: caughtUp },
       ...startUp,
       { name: "shutdown", check: () => failUnless(!lifecycle.leaving, "the server is shutting down") },
     ],

@@ -123,10 +123,19 @@ test("a server gives an address back when its service is deleted, and knows afte
   assert.equal(await takes(server, "c"), "taken");
 });
 
-test("the server has a service of its own, at the first address, unless it is told not to", async () => {
-  await using server = await startServer({ store: "memory", flags: ["--service-cluster-ip-range=10.7.0.0/24"] });
-  const { spec } = await server.client.of(kinds.services).get("orch", { namespace: "default" });
-  assert.deepEqual([spec.clusterIP, spec.ports?.[0]?.port, spec.ports?.[0]?.name], ["10.7.0.1", 443, "https"]);
-  await using without = await startServer({ store: "memory", flags: ["--endpoint-reconciler-type=none"] });
-  assert.deepEqual((await without.client.of(kinds.services).list()).items, []);
+test("the server has a service of its own, at the first address, whoever tells what is behind it, and makes it again", async () => {
+  for (const flags of [[], ["--endpoint-reconciler-type=none"]]) {
+    const clock = virtualClock(Date.now());
+    await using server = await startServer({ store: "memory", clock, flags: ["--service-cluster-ip-range=10.7.0.0/24", ...flags] });
+    const services = server.client.of(kinds.services);
+    const place = { namespace: "default" };
+    const { spec } = await services.get("orch", place);
+    assert.deepEqual([spec.clusterIP, spec.ports?.[0]?.port, spec.ports?.[0]?.name, spec.ipFamilyPolicy], ["10.7.0.1", 443, "https", "SingleStack"]);
+    await services.patch("orch", "merge", { metadata: { labels: { mine: "1" } }, spec: { ports: [{ name: "https", port: 443, targetPort: 444 }] } }, place);
+    await clock.advance(30_000);
+    assert.equal((await services.get("orch", place)).spec.ports?.[0]?.targetPort, 444);
+    await services.delete("orch", place);
+    for (let round = 0; round < 50 && (await services.list(place)).items.length === 0; round++) await clock.advance(10_000);
+    assert.equal((await services.get("orch", place)).spec.clusterIP, "10.7.0.1");
+  }
 });

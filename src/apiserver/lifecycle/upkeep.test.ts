@@ -1,0 +1,130 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { virtualClock } from "#base";
+import type { Resource } from "#registry";
+import type { Watcher } from "#watchcache";
+import { type UpkeepOptions, upkeep } from "./upkeep.ts";
+
+const turns = async (): Promise<void> => {
+  for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+function kept(t: { after(run: () => void): void }, options: Partial<UpkeepOptions> = {}) {
+  const clock = virtualClock();
+  const stop = new AbortController();
+  t.after(() => stop.abort());
+  const watchers: Watcher[] = [];
+  const resource = { prefix: "/things/", source: { watch: async (_query: unknown, watcher: Watcher) => void watchers.push(watcher) } } as unknown as Resource;
+  const seen = { looks: 0, troubles: [] as string[], trouble: "" };
+  const work = upkeep({
+    name: "x",
+    everyMilliseconds: 60_000,
+    look: async () => {
+      seen.looks++;
+      if (seen.trouble) throw new Error(seen.trouble);
+    },
+    failed: ({ message }) => void seen.troubles.push(message),
+    follows: [{ resource, key: "a" }],
+    ...options,
+  });
+  const health = (): string => {
+    try {
+      void work.check.check();
+      return "fine";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  };
+  return {
+    seen,
+    health,
+    start: () => work.start(),
+    keep: () => void work.keep(clock, stop.signal),
+    stop: () => stop.abort(),
+    pass: async (milliseconds: number) => {
+      await turns();
+      await clock.advance(milliseconds);
+      await turns();
+    },
+    change: (key: string) => watchers.at(-1)!.deliver([{ item: { key: `/things/${key}` } }] as never),
+    endWatch: () => watchers.at(-1)!.ended(),
+    watches: () => watchers.length,
+  };
+}
+
+test("upkeep: nothing is fine before it was done once, nor when nobody does it any more", async (t) => {
+  const at = kept(t);
+  assert.equal(at.health(), "not finished");
+  await at.start();
+  assert.equal(at.health(), "fine");
+  at.keep();
+  await at.pass(1);
+  assert.equal(at.health(), "fine");
+  at.stop();
+  await at.pass(1);
+  assert.equal(at.health(), "nobody does this any more");
+});
+
+test("upkeep: what cannot be done first is not done", async (t) => {
+  const at = kept(t);
+  at.seen.trouble = "no";
+  await assert.rejects(at.start(), /no/);
+  assert.equal(at.health(), "not finished");
+});
+
+test("upkeep: it is done again every so often, sooner after a failure, which is told", async (t) => {
+  const at = kept(t);
+  await at.start();
+  at.keep();
+  await at.pass(59_999);
+  assert.equal(at.seen.looks, 1);
+  at.seen.trouble = "the store is full";
+  await at.pass(1);
+  assert.deepEqual([at.seen.looks, at.seen.troubles, at.health()], [2, ["the store is full"], "fine"]);
+  at.seen.trouble = "";
+  await at.pass(10_000);
+  assert.deepEqual([at.seen.looks, at.seen.troubles.length], [3, 1]);
+});
+
+test("upkeep: what changes what it looks after calls for it at once, also while watches change hands", async (t) => {
+  const at = kept(t);
+  await at.start();
+  at.keep();
+  await at.pass(1);
+  at.change("b");
+  await at.pass(1);
+  assert.equal(at.seen.looks, 1);
+  at.change("a");
+  await at.pass(1);
+  assert.equal(at.seen.looks, 2);
+  at.endWatch();
+  await at.pass(1);
+  assert.deepEqual([at.seen.looks, at.watches()], [3, 2]);
+  at.change("a");
+  await at.pass(1);
+  assert.equal(at.seen.looks, 4);
+});
+
+test("upkeep: two who undo each other's work do not keep the server busy", async (t) => {
+  const at = kept(t);
+  await at.start();
+  at.keep();
+  await at.pass(1);
+  for (let round = 0; round < 200; round++) {
+    at.change("a");
+    await turns();
+  }
+  assert.equal(at.seen.looks, 51);
+  await at.pass(60_000);
+  at.change("a");
+  await at.pass(1);
+  assert.equal(at.seen.looks, 53);
+});
+
+test("upkeep: what is done at the start alone is over with that", async (t) => {
+  const at = kept(t, { everyMilliseconds: undefined });
+  await at.start();
+  at.keep();
+  await at.pass(3_600_000);
+  assert.deepEqual([at.seen.looks, at.health()], [1, "fine"]);
+});

@@ -1,0 +1,114 @@
+// Work that is done when the server starts and again ever after: every so often, and whenever something it looks after changes.
+// Each is a health check, too: it fails until the work was done once, and when nobody does it any more.
+import { type Clock, selectEverything } from "#base";
+import type { Resource } from "#registry";
+import type { Held } from "#watchcache";
+import type { HealthCheck } from "../health/health.ts";
+
+export interface UpkeepOptions {
+  /** What operators know the check by. */
+  readonly name: string;
+  /** Left out for what is done at the start alone. */
+  readonly everyMilliseconds?: number | undefined;
+  look(): Promise<void>;
+  /** Told when a later look fails; it is tried again. */
+  failed?(error: Error): void;
+  /** Whoever changes one of these calls for a look at once. */
+  readonly follows?: readonly Followed[];
+}
+
+export interface Followed {
+  readonly resource: Resource;
+  /** The one object that counts, by its key; all of them without one. */
+  readonly key?: string;
+}
+
+export interface Upkeep {
+  readonly check: HealthCheck;
+  /** The first look. */
+  start(): Promise<void>;
+  /** All later ones, until the signal. */
+  keep(clock: Clock, signal: AbortSignal): Promise<void>;
+}
+
+const retryMilliseconds = 10_000;
+/** Two who undo each other's work do so this often, not as fast as they can. */
+const mostCallsPerTurn = 50;
+
+export function upkeep({ name, everyMilliseconds, look, failed, follows = [] }: UpkeepOptions): Upkeep {
+  let state: "not yet" | "done" | "over" = "not yet";
+  let calls = 0;
+  let called = false;
+  let wake = (): void => undefined;
+  const call = (): void => {
+    if (calls >= mostCallsPerTurn) return;
+    called = true;
+    wake();
+  };
+  const rest = async (milliseconds: number, clock: Clock, signal: AbortSignal): Promise<void> => {
+    if (called || signal.aborted) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    wake = resolve;
+    signal.addEventListener("abort", wake, { once: true });
+    const cancel = clock.after(milliseconds, () => {
+      calls = 0;
+      resolve();
+    });
+    await promise;
+    cancel();
+    signal.removeEventListener("abort", wake);
+  };
+  return {
+    check: {
+      name,
+      check: () => {
+        if (state !== "done") throw new Error(state === "not yet" ? "not finished" : "nobody does this any more");
+      },
+    },
+    start: async () => {
+      await look();
+      state = "done";
+    },
+    keep: async (clock, signal) => {
+      if (everyMilliseconds === undefined) return;
+      for (const each of follows) void follow(each, clock, signal, call);
+      try {
+        for (let milliseconds = everyMilliseconds; ;) {
+          await rest(milliseconds, clock, signal);
+          if (signal.aborted) return;
+          if (called) calls++;
+          called = false;
+          milliseconds = everyMilliseconds;
+          try {
+            await look();
+            state = "done";
+          } catch (error) {
+            if (!signal.aborted) failed?.(error as Error);
+            milliseconds = Math.min(retryMilliseconds, everyMilliseconds);
+          }
+        }
+      } finally {
+        state = "over";
+      }
+    },
+  };
+}
+
+async function follow({ resource, key }: Followed, clock: Clock, signal: AbortSignal, call: () => void): Promise<void> {
+  const concerns = ({ item }: { readonly item: Held }): boolean => key === undefined || item.key === resource.prefix + key;
+  while (!signal.aborted) {
+    const over = Promise.withResolvers<void>();
+    signal.addEventListener("abort", over.resolve, { once: true });
+    const watcher = {
+      deliver: (frames: readonly { readonly item: Held }[]) => {
+        if (frames.some(concerns)) call();
+      },
+      ended: () => over.resolve(),
+    };
+    const watching = resource.source.watch({ below: "", selector: selectEverything, from: "now", signal }, watcher);
+    await watching.then(() => over.promise, () => clock.sleep(1000, signal).catch(() => undefined)); // prettier-ignore
+    signal.removeEventListener("abort", over.resolve);
+    // What happened between two watches was not seen.
+    call();
+  }
+}
