@@ -14,10 +14,11 @@ interface Readable {
 }
 
 /** Collects a request body, once. A stream that was cut off ends like any other: `complete` tells them apart. */
-function bodyReader(source: Readable, declared: string | undefined, complete: () => boolean): Call["body"] {
+function bodyReader(source: Readable, declared: string | undefined, complete: () => boolean, ask?: () => void): Call["body"] {
   return (limitBytes) => {
     if (declared !== undefined && Number(declared) > limitBytes) return Promise.reject(new BodyTooLarge(limitBytes));
     if (source.destroyed && !source.readableEnded) return Promise.reject(new BodyCutShort());
+    ask?.();
     return new Promise((resolve, reject) => {
       const chunks: Uint8Array[] = [];
       let size = 0;
@@ -116,8 +117,17 @@ class Http2Call implements Call {
 
 export const callFromHttp2 = (stream: Stream, peer: Peer, now: number): Call => new Http2Call(stream, peer, now);
 
-export function callFromHttp1(request: IncomingMessage, peer: Peer, now: number, upgradable = false): Call {
-  const [path, search] = splitTarget(request.url ?? "/");
+/** What a proxy was asked for is asked for by its whole address. */
+const withoutOrigin = (target: string): string => (target.startsWith("/") ? target : target.replace(/^https?:\/\/[^/?#]*\/?/i, "/"));
+
+export interface Http1Circumstances {
+  readonly upgradable?: boolean;
+  /** Tells a client that waits with its body to send it. */
+  readonly ask?: () => void;
+}
+
+export function callFromHttp1(request: IncomingMessage, peer: Peer, now: number, { upgradable = false, ask }: Http1Circumstances = {}): Call {
+  const [path, search] = splitTarget(withoutOrigin(request.url ?? "/"));
   const signal = lazySignal((abort) => (request.socket.destroyed ? abort() : request.socket.once("close", abort)));
   return {
     method: request.method ?? "GET",
@@ -130,7 +140,7 @@ export function callFromHttp1(request: IncomingMessage, peer: Peer, now: number,
     get signal() {
       return signal();
     },
-    body: bodyReader(request, request.headers["content-length"], () => request.complete),
+    body: bodyReader(request, request.headers["content-length"], () => request.complete, ask),
     upgradable,
     goAway: () => undefined,
   };

@@ -1,18 +1,14 @@
 // The secure port: one TLS server, HTTP/1.1 and HTTP/2 by what the client offers, upgrades on HTTP/1.1.
-import { X509Certificate } from "node:crypto";
 import { chmodSync, lstatSync, rmSync } from "node:fs";
-import type { Server as PlainServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { type SecureContextOptions, type TLSSocket, type TlsOptions, createServer as createTlsServer } from "node:tls";
-import type { Duplex } from "node:stream";
+import { type SecureContextOptions, type TlsOptions, createServer as createTlsServer } from "node:tls";
 import type { Call, Peer, Reply } from "./call.ts";
-import { callFromHttp1, callFromHttp2, replyOnHttp1, replyOnHttp2 } from "./exchange.ts";
+import { callFromHttp2, replyOnHttp2 } from "./exchange.ts";
+import { headersMilliseconds, http1Engine, largestHeaderBytes } from "./http1.ts";
 import { Connection } from "./http2/connection.ts";
 import type { Stream } from "./http2/stream.ts";
+import { peerOf } from "./peer.ts";
 import { Turns } from "./turns.ts";
-
-// Imported in the ordinary way, this module brings a whole web client along: 15 MB that nobody here uses.
-const { ServerResponse, createServer } = process.getBuiltinModule("node:http");
 
 export interface ListenerOptions {
   readonly host: string;
@@ -40,8 +36,6 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-const largestHeaderBytes = 64 * 1024;
-const headersMilliseconds = 32_000;
 const idleMilliseconds = 90_000;
 const keepAliveMilliseconds = 180_000;
 
@@ -165,71 +159,4 @@ function dateLine(): string {
   const second = Math.floor(Date.now() / 1000);
   if (second !== dated.second) dated = { second, line: new Date(second * 1000).toUTCString() };
   return dated.line;
-}
-
-function http1Engine(options: Pick<ListenerOptions, "handle" | "now" | "headersTimeoutMilliseconds">, turns: Turns, draining = (): boolean => false): PlainServer {
-  const headersTimeout = options.headersTimeoutMilliseconds ?? headersMilliseconds;
-  const connectionsCheckingInterval = Math.min(headersTimeout, 30_000);
-  const server = createServer({ maxHeaderSize: largestHeaderBytes, headersTimeout, connectionsCheckingInterval, requestTimeout: 0, keepAliveTimeout: 180_000 });
-  server.on("request", (request, response) => {
-    response.on("error", () => undefined);
-    const call = callFromHttp1(request, peerOf(request.socket as TLSSocket), options.now());
-    const serve = async (): Promise<void> => {
-      const reply = await options.handle(call);
-      if (draining()) response.shouldKeepAlive = false;
-      await replyOnHttp1(response, call.method, reply);
-    };
-    turns.begin(() => void serve().catch(() => response.destroy()));
-  });
-  server.on("upgrade", (request, socket: Duplex, head: Buffer) => {
-    socket.on("error", () => socket.destroy());
-    const call = callFromHttp1(request, peerOf(request.socket as TLSSocket), options.now(), true);
-    void options
-      .handle(call)
-      .then((reply) => {
-        if (reply.body && "takeOver" in reply.body) {
-          reply.body.takeOver(socket, head);
-          return;
-        }
-        const response = new ServerResponse(request);
-        response.assignSocket(socket as Socket);
-        response.shouldKeepAlive = false;
-        response.on("finish", () => socket.end());
-        return replyOnHttp1(response, call.method, reply);
-      })
-      .catch(() => socket.destroy());
-  });
-  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
-    if (!socket.writable) return;
-    const status = clientFaults[error.code ?? ""] ?? "400 Bad Request";
-    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${status}`);
-  });
-  return server;
-}
-
-const clientFaults: Readonly<Record<string, string>> = {
-  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
-  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
-};
-
-const peers = new WeakMap<Socket, Peer>();
-
-function peerOf(socket: TLSSocket): Peer {
-  const known = peers.get(socket);
-  if (known) return known;
-  let chain: readonly X509Certificate[] | undefined;
-  const peer: Peer = { address: socket.remoteAddress ?? "", certificates: () => (chain ??= presentedChain(socket)) };
-  peers.set(socket, peer);
-  return peer;
-}
-
-function presentedChain(socket: TLSSocket): readonly X509Certificate[] {
-  const chain: X509Certificate[] = [];
-  const seen = new Set<string>();
-  for (let item = socket.getPeerCertificate?.(true); item?.raw && !seen.has(item.fingerprint256); item = item.issuerCertificate) {
-    seen.add(item.fingerprint256);
-    chain.push(new X509Certificate(item.raw));
-    if (!item.issuerCertificate || chain.length > 8) break;
-  }
-  return chain;
 }

@@ -1,0 +1,68 @@
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { test } from "node:test";
+import { needs } from "#kit";
+import type { Reply } from "./call.ts";
+import { askHttp1, secured, untilEnd } from "./listener.fixture.ts";
+
+const tls = needs("openssl");
+const text = (body: string, status = 200): Reply => ({ status, headers: { "content-type": "text/plain" }, body: Buffer.from(body) });
+const host = "Host: x\r\n";
+const last = `${host}Connection: close\r\n`;
+
+const targets: [target: string, path: string, search: string][] = [
+  ["/a?b=c", "/a", "b=c"],
+  ["https://example:6443/a/b?c=d", "/a/b", "c=d"],
+  ["HTTP://example/a", "/a", ""],
+  ["https://example", "/", ""],
+  ["https://example?c=d", "/", "c=d"],
+];
+for (const [target, path, search] of targets) {
+  test(`${target} asks for ${path}`, tls, async (t) => {
+    const server = await secured(t, async (call) => text(`${call.path} ${call.search}`));
+    const socket = await server.raw();
+    socket.write(`GET ${target} HTTP/1.1\r\n${last}\r\n`);
+    assert.equal((await untilEnd(socket)).split("\r\n\r\n")[1], `${path} ${search}`);
+  });
+}
+
+const refused: [name: string, sent: string, answer: RegExp][] = [
+  ["a request with two hosts", `GET / HTTP/1.1\r\n${host}${host}\r\n`, /^HTTP\/1\.1 400 /],
+  ["a request without a version", "GET /\r\n\r\n", /^HTTP\/1\.1 400 /],
+  ["a request of a version to come", `GET / HTTP/2.0\r\n${host}\r\n`, /^HTTP\/1\.1 505 /],
+];
+for (const [name, sent, answer] of refused) {
+  test(`${name} reaches no handler`, tls, async (t) => {
+    const server = await secured(t, async () => assert.fail("handled"));
+    const socket = await server.raw();
+    socket.write(sent);
+    assert.match(await untilEnd(socket), answer);
+  });
+}
+
+test("a client that waits with its body is asked for it only when somebody reads", tls, async (t) => {
+  const server = await secured(t, async () => text("who are you?", 401));
+  const socket = await server.raw();
+  socket.write(`POST / HTTP/1.1\r\n${host}Expect: 100-continue\r\nContent-Length: 5\r\n\r\n`);
+  const answer = await untilEnd(socket);
+  assert.match(answer, /^HTTP\/1\.1 401 /);
+  assert.match(answer, /\r\nconnection: close\r\n/i);
+});
+
+test("a request that wants another protocol and brings a body is an ordinary one", tls, async (t) => {
+  const server = await secured(t, async (call) => text(`${call.upgradable} ${Buffer.from(await call.body(10)).toString()}`));
+  const { text: answer } = await askHttp1(server, { method: "POST", headers: { connection: "Upgrade", upgrade: "h2c" }, body: "hello" });
+  assert.equal(answer, "false hello");
+});
+
+test("a body that goes on after its answer is listened to for a while only", tls, async (t) => {
+  t.mock.timers.enable({ apis: ["setTimeout"] });
+  const server = await secured(t, async () => text("too large", 413));
+  const socket = await server.raw();
+  socket.write(`POST / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n`);
+  await once(socket, "data");
+  assert.equal(socket.destroyed, false);
+  const ended = once(socket, "close");
+  t.mock.timers.tick(5_000);
+  await ended;
+});

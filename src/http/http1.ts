@@ -1,0 +1,115 @@
+// HTTP/1.1 on the sockets it is given: requests, upgrades, and what clients get wrong.
+import type { IncomingMessage, Server, ServerResponse as Response } from "node:http";
+import type { Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import type { TLSSocket } from "node:tls";
+import type { Call, Reply } from "./call.ts";
+import { callFromHttp1, replyOnHttp1 } from "./exchange.ts";
+import { peerOf } from "./peer.ts";
+import type { Turns } from "./turns.ts";
+
+// Imported in the ordinary way, this module brings a whole web client along: 15 MB that nobody here uses.
+const { ServerResponse, createServer } = process.getBuiltinModule("node:http");
+
+export interface Http1Options {
+  /** Answers every call; must not throw. */
+  readonly handle: (call: Call) => Promise<Reply>;
+  readonly now: () => number;
+  /** How long a connection may take to send a request's headers. */
+  readonly headersTimeoutMilliseconds?: number;
+}
+
+export const largestHeaderBytes = 64 * 1024;
+export const headersMilliseconds = 32_000;
+/** How long the rest of a request may take to come after its answer. */
+const patienceMilliseconds = 5_000;
+
+export function http1Engine(options: Http1Options, turns: Turns, draining = (): boolean => false): Server {
+  const headersTimeout = options.headersTimeoutMilliseconds ?? headersMilliseconds;
+  const server = createServer({
+    maxHeaderSize: largestHeaderBytes,
+    headersTimeout,
+    connectionsCheckingInterval: Math.min(headersTimeout, 30_000),
+    requestTimeout: 0,
+    keepAliveTimeout: 180_000,
+    // Whoever sends a body has not come to take the connection over.
+    shouldUpgradeCallback: (request) => !sendsBody(request),
+  });
+
+  const serve = (request: IncomingMessage, response: Response, expects: boolean): void => {
+    response.on("error", () => undefined);
+    const wrong = misread(request);
+    if (wrong) return void refuse(response, wrong);
+    let waits = expects;
+    const ask = (): void => {
+      if (waits) response.writeContinue();
+      waits = false;
+    };
+    const call = callFromHttp1(request, peerOf(request.socket as TLSSocket), options.now(), { ask });
+    response.on("finish", () => awaitRest(request));
+    const run = async (): Promise<void> => {
+      const reply = await options.handle(call);
+      // A client that was not asked for its body may send it or not: what follows cannot be told from the next request.
+      if (waits || draining()) response.shouldKeepAlive = false;
+      await replyOnHttp1(response, call.method, reply);
+    };
+    turns.begin(() => void run().catch(() => response.destroy()));
+  };
+
+  server.on("request", (request, response) => serve(request, response, false));
+  server.on("checkContinue", (request, response) => serve(request, response, true));
+  server.on("upgrade", (request, socket: Duplex, head: Buffer) => {
+    socket.on("error", () => socket.destroy());
+    const call = callFromHttp1(request, peerOf(request.socket as TLSSocket), options.now(), { upgradable: true });
+    void options
+      .handle(call)
+      .then((reply) => {
+        if (reply.body && "takeOver" in reply.body) {
+          reply.body.takeOver(socket, head);
+          return;
+        }
+        const response = new ServerResponse(request);
+        response.assignSocket(socket as Socket);
+        response.shouldKeepAlive = false;
+        response.on("finish", () => socket.end());
+        return replyOnHttp1(response, call.method, reply);
+      })
+      .catch(() => socket.destroy());
+  });
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable) return;
+    const status = clientFaults[error.code ?? ""] ?? "400 Bad Request";
+    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${status}`);
+  });
+  return server;
+}
+
+const clientFaults: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+};
+
+const sendsBody = ({ headers }: IncomingMessage): boolean => headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+
+/** What the parser lets through and nobody should be served on. */
+function misread({ httpVersionMajor, rawHeaders }: IncomingMessage): string | undefined {
+  if (httpVersionMajor !== 1) return httpVersionMajor === 0 ? "400 Bad Request" : "505 HTTP Version Not Supported";
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]!.length === 4 && rawHeaders[at]!.toLowerCase() === "host") hosts++;
+  return hosts > 1 ? "400 Bad Request" : undefined;
+}
+
+function refuse(response: Response, status: string): void {
+  response.shouldKeepAlive = false;
+  response.writeHead(Number.parseInt(status, 10), { "content-type": "text/plain; charset=utf-8" });
+  response.end(status);
+}
+
+/** A request that was answered early may come to its end, so that its client can read the answer; one without end is cut off. */
+function awaitRest(request: IncomingMessage): void {
+  if (request.complete) return;
+  const timer = setTimeout(() => request.socket.destroy(), patienceMilliseconds).unref();
+  const stop = (): void => clearTimeout(timer);
+  request.once("end", stop);
+  request.socket.once("close", stop);
+}
