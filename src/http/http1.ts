@@ -39,7 +39,7 @@ export function http1Engine(options: Http1Options, turns: Turns, draining = (): 
   const serve = (request: IncomingMessage, response: Response, expects: boolean): void => {
     response.on("error", () => undefined);
     const wrong = misread(request);
-    if (wrong) return void refuse(response, wrong);
+    if (wrong) return refuse(response, wrong);
     let waits = expects;
     const ask = (): void => {
       if (waits) response.writeContinue();

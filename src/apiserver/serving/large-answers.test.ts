@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
 import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { ApiError, virtualClock } from "#base";
@@ -88,6 +89,49 @@ test("slow readers share a budget: the next waits, then is refused; when one is 
   sink.read();
   await written;
   assert.equal((await waiting).status, 200);
+});
+
+for (const headers of [{}, { "accept-encoding": "gzip" }]) {
+  test(`an answer that nobody reads is given up and gives its bytes back, ${JSON.stringify(headers)}`, async () => {
+    const clock = virtualClock();
+    const step = largeAnswers({ clock, compress: true, budgetBytes: 17_000 * kib });
+    // It does not get much smaller by compression.
+    const body = [randomBytes(16_384 * kib)];
+    const ask = () => step.run(list(headers), () => Promise.resolve({ status: 200, headers: {}, body }));
+    const sink = memorySink();
+    let over = false;
+    const given = assert.rejects(streamOf(await ask())(sink), /does not read/).finally(() => (over = true));
+    while (sink.backlogBytes <= 1024 * kib) await turn();
+    await clock.advance(50_000);
+    const waiting = ask();
+    await turn();
+    assert.equal(over, false);
+    await clock.advance(10_000);
+    await given;
+    assert.equal((await waiting).status, 200);
+  });
+}
+
+const varied: [vary: string | undefined, told: string][] = [
+  [undefined, "Accept-Encoding"],
+  ["Accept", "Accept-Encoding, Accept"],
+  ["Accept-Encoding, Accept", "Accept-Encoding, Accept"],
+];
+for (const [vary, told] of varied) {
+  test(`a compressed answer that varied by ${vary} varies by ${told}`, async () => {
+    const answer = { ...answerOf(200 * kib), headers: vary === undefined ? {} : { vary } };
+    const reply = await largeAnswers({ clock: virtualClock(), compress: true }).run(list({ "accept-encoding": "gzip" }), () => Promise.resolve(answer));
+    assert.equal(reply.headers["vary"], told);
+  });
+}
+
+test("a part of a document is not compressed: it is a part of what was not", async () => {
+  for (const size of [200, 2000]) {
+    const reply = await largeAnswers({ clock: virtualClock(), compress: true }).run(list({ "accept-encoding": "gzip" }), () =>
+      Promise.resolve({ ...answerOf(size * kib), status: 206 }),
+    );
+    assert.equal(reply.headers["content-encoding"], undefined);
+  }
 });
 
 test("an answer whose client is gone gives its bytes back", async () => {

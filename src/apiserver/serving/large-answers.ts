@@ -21,6 +21,8 @@ const budgetFrom = 256 * 1024;
 const pieceBytes = 256 * 1024;
 const mostBacklogBytes = 1024 * 1024;
 const longestWaitMilliseconds = 15_000;
+/** A reader that has not made room in this time is given up: others wait for what it holds. */
+const stalledMilliseconds = 60_000;
 const mostEstimates = 1000;
 
 export function largeAnswers({ clock, compress, budgetBytes = 512 * 1024 * 1024 }: LargeAnswerOptions): ApiStep {
@@ -65,8 +67,8 @@ export function largeAnswers({ clock, compress, budgetBytes = 512 * 1024 * 1024 
   const wantsGzip = (call: ApiCall): boolean => compress && acceptsGzip(header(call.call.headers, "accept-encoding"));
 
   function compressed(call: ApiCall, reply: Reply, parts: readonly Uint8Array[]): Reply {
-    if (!wantsGzip(call)) return reply;
-    return { ...reply, headers: { ...reply.headers, ...gzipHeaders }, body: { stream: (sink) => writeCompressed(parts, sink) } };
+    if (!wantsGzip(call) || reply.status === 206) return reply;
+    return { ...reply, headers: gzipped(reply.headers), body: { stream: (sink) => writeCompressed(parts, patient(sink, clock)) } };
   }
 
   /** What a write answers is one object: it waits for nobody. */
@@ -83,10 +85,10 @@ export function largeAnswers({ clock, compress, budgetBytes = 512 * 1024 * 1024 
       if (held) budget.give(size);
       held = false;
     };
-    const gzip = wantsGzip(call);
+    const gzip = wantsGzip(call) && reply.status !== 206;
     const stream = async (sink: Sink): Promise<void> => {
       try {
-        await (gzip ? writeCompressed(parts, sink) : writePlain(parts, sink));
+        await (gzip ? writeCompressed(parts, patient(sink, clock)) : writePlain(parts, patient(sink, clock)));
       } finally {
         release();
       }
@@ -94,7 +96,7 @@ export function largeAnswers({ clock, compress, budgetBytes = 512 * 1024 * 1024 
     const { signal } = call.call;
     if (signal.aborted) release();
     signal.addEventListener("abort", release, { once: true });
-    return { ...reply, headers: { ...reply.headers, ...(gzip ? gzipHeaders : { "content-length": String(size) }) }, body: { stream } };
+    return { ...reply, headers: gzip ? gzipped(reply.headers) : { ...reply.headers, "content-length": String(size) }, body: { stream } };
   }
 
   return {
@@ -103,7 +105,31 @@ export function largeAnswers({ clock, compress, budgetBytes = 512 * 1024 * 1024 
   };
 }
 
-const gzipHeaders = { "content-encoding": "gzip", vary: "Accept-Encoding" };
+function gzipped(headers: Reply["headers"]): Reply["headers"] {
+  const vary = headers["vary"] === undefined ? "Accept-Encoding" : String(headers["vary"]);
+  return { ...headers, "content-encoding": "gzip", vary: /\baccept-encoding\b/i.test(vary) ? vary : `Accept-Encoding, ${vary}` };
+}
+
+/** A sink that does not wait for its reader for ever. */
+function patient(sink: Sink, clock: Clock): Sink {
+  const drained = async (): Promise<void> => {
+    const late = Promise.withResolvers<never>();
+    const cancel = clock.after(stalledMilliseconds, () => late.reject(new Error("the client does not read its answer")));
+    try {
+      await Promise.race([sink.drained(), late.promise]);
+    } finally {
+      cancel();
+    }
+  };
+  return {
+    write: (chunk) => sink.write(chunk),
+    get backlogBytes() {
+      return sink.backlogBytes;
+    },
+    drained,
+    closed: sink.closed,
+  };
+}
 
 const questionOf = ({ target, query, call }: ApiCall): string =>
   `${target.path} ${query.get("limit") ?? ""} ${query.get("labelSelector") ?? ""} ${query.get("fieldSelector") ?? ""} ${header(call.headers, "accept") ?? ""}`;

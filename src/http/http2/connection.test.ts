@@ -212,6 +212,22 @@ test("an answer waits for room, and one that waits does not hold up others", asy
   assert.deepEqual([last.payload.toString(), last.flags], ["6789", flag.endStream]);
 });
 
+test("an answer that nobody reads is given up; one that is read slowly, and a stream that goes on, are not", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const port = await serve(t, async (stream) => stream.respond(200, {}, [some(1000)], stream.id !== 5));
+  const client = await rawClient(t, port);
+  client.send(preface, settingsFrame({ [setting.initialWindow]: 0 }), get(1), get(3), get(5));
+  for (let answers = 0; answers < 3; answers++) await client.next(({ type }) => type === frame.headers);
+  t.mock.timers.tick(60_000);
+  client.send(numbersFrame(frame.windowUpdate, 3, 10));
+  await client.next(({ type, stream }) => type === frame.data && stream === 3);
+  t.mock.timers.tick(60_000);
+  assert.equal((await client.next(({ type }) => type === frame.reset)).stream, 1);
+  client.send(numbersFrame(frame.windowUpdate, 3, 990), numbersFrame(frame.windowUpdate, 5, 1000));
+  await client.next(({ type, stream, flags }) => type === frame.data && stream === 3 && (flags & flag.endStream) !== 0);
+  await client.next(({ type, stream }) => type === frame.data && stream === 5);
+});
+
 test("large bodies pass both ways through small windows", async (t) => {
   const port = await serve(t, async (stream) => {
     const body = await stream.body(8 * 1024 * 1024);

@@ -46,6 +46,8 @@ const mostCutOff = 100;
 /** How much of a request may come, and how long, after its answer. */
 const patienceBytes = 16 * 1024 * 1024;
 const patienceMilliseconds = 5_000;
+/** An answer of which the client takes nothing for this long is given up. */
+const stalledMilliseconds = 60_000;
 /** How long a client may take to read our last words. */
 const lastWordsMilliseconds = 1_000;
 
@@ -56,6 +58,7 @@ export class Connection {
   private readonly decoder = new HeaderDecoder();
   private readonly streams = new Map<number, Stream>();
   private readonly idle: NodeJS.Timeout;
+  private readonly looks: NodeJS.Timeout;
   private beginning: NodeJS.Timeout | undefined;
 
   /** The highest stream seen. */
@@ -83,6 +86,7 @@ export class Connection {
     this.outbox.add(settingsFrame(settings));
     this.outbox.add(numbersFrame(frame.windowUpdate, 0, connectionWindow - startWindow));
     this.idle = setTimeout(() => this.onIdle(), options.idleTimeoutMilliseconds).unref();
+    this.looks = setInterval(() => this.lookForStalled(), stalledMilliseconds).unref();
     this.expectSoon();
     socket.on("data", (bytes: Buffer) => this.read(reader, bytes));
     socket.on("drain", () => {
@@ -375,6 +379,15 @@ export class Connection {
     if (this.streams.size === 0) this.leave();
   }
 
+  /** Answers that are complete but for the client's reading hold memory that is nobody's concern but theirs; streams that go on look after themselves. */
+  private lookForStalled(): void {
+    for (const stream of this.streams.values()) {
+      if (!stream.ended || stream.pendingBytes === 0) continue;
+      if (stream.pendingBytes === stream.pendingBefore) this.reset(stream, fault.calm);
+      else stream.pendingBefore = stream.pendingBytes;
+    }
+  }
+
   private fail(code: Fault, message: string): void {
     if (this.gone) return;
     const said = Buffer.from(message);
@@ -403,6 +416,7 @@ export class Connection {
     if (this.gone) return;
     this.gone = true;
     clearTimeout(this.idle);
+    clearInterval(this.looks);
     clearTimeout(this.beginning);
     this.outbox.close();
     for (const stream of this.streams.values()) stream.close();

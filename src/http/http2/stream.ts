@@ -36,6 +36,8 @@ export class Stream {
   private pending: Uint8Array[] = [];
   private pendingAt = 0;
   pendingBytes = 0;
+  /** How much was pending when somebody looked last. */
+  pendingBefore = 0;
   /** What the answer begins with, until it is sent. */
   answer: { readonly status: number; readonly headers: AnswerHeaders } | undefined;
   responded = false;
