@@ -1,6 +1,6 @@
 // Names of images: registry.example:5000/some/thing:tag@sha256:…
 //
-// A first part with a dot, a colon, capitals or the word localhost is a registry; the rest is lower case.
+// A first part with a dot, a colon or the word localhost is a registry; the rest is lower case.
 const part = "[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*";
 const domainPart = "(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])";
 const domain = `(?:${domainPart}(?:\\.${domainPart})*|\\[[a-fA-F0-9:]+\\])(?::[0-9]+)?`;
@@ -32,7 +32,7 @@ export function parseImageName(text: string): ImageName {
 function split(text: string): { readonly registry: string; readonly rest: string } {
   const slash = text.indexOf("/");
   const first = text.slice(0, Math.max(slash, 0));
-  const isRegistry = slash >= 0 && (/[.:]/.test(first) || first === "localhost" || first.toLowerCase() !== first);
+  const isRegistry = slash >= 0 && (/[.:]/.test(first) || first === "localhost");
   if (isRegistry) return { registry: first === "index.docker.io" ? usualRegistry : first, rest: text.slice(slash + 1) };
   return { registry: usualRegistry, rest: slash < 0 ? `library/${text}` : text };
 }

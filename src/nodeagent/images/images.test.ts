@@ -27,7 +27,7 @@ const names: [text: string, registry: string, repository: string, tag?: string |
 for (const [text, registry, repository, tag, hash] of names) {
   test(`${text} names an image`, () => assert.deepEqual(parseImageName(text), { registry, repository, ...(tag && { tag }), ...(hash && { digest: hash }) }));
 }
-for (const text of ["", "Not A/Valid::Name", "UPPER", "a//b", "a:b:c", "x@sha256:short", "-x", `${"a".repeat(300)}`, "b".repeat(64).replaceAll("b", "0")]) {
+for (const text of ["", "Not A/Valid::Name", "UPPER", "UPPER/x", "Upper/x:1", "a//b", "a:b:c", "x@sha256:short", "-x", `${"a".repeat(300)}`, "b".repeat(64).replaceAll("b", "0")]) {
   test(`${JSON.stringify(text.slice(0, 20))} names none`, () => assert.throws(() => parseImageName(text)));
 }
 test("a name without tag and digest means the latest", () => {

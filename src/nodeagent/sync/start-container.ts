@@ -43,7 +43,7 @@ export async function startContainer(
   const { runtime, events } = context;
   const tell = (type: "Normal" | "Warning", reason: string, message: string): void => events.event(referenceTo(pod, container.name), type, reason, message);
   const type = containerType(pod, container);
-  const failed = (reason: string, message: string): StartOutcome => {
+  const failed = (reason: string, message: string): StartOutcome & { readonly started: false } => {
     context.tally?.started(type, reason);
     tell("Warning", "Failed", `Error: ${message}`);
     return { started: false, reason, message };
@@ -112,7 +112,7 @@ export async function startContainer(
     await runtime.startContainer(containerId);
   } catch (error) {
     signal.throwIfAborted();
-    return failed("RunContainerError", wordsOf(error));
+    return { ...failed("RunContainerError", wordsOf(error)), againMilliseconds: lookMilliseconds };
   }
   tell("Normal", "Started", `Started container ${container.name}`);
   context.tally?.started(type);

@@ -2,7 +2,7 @@
 import type { Container, Pod, Secret } from "#api";
 import { surplusOfPod } from "../containers/dead-containers.ts";
 import { containerHash } from "../containers/hash.ts";
-import { type ObservedPod, podIpsOf } from "../containers/observed.ts";
+import { type ObservedPod, latest, podIpsOf } from "../containers/observed.ts";
 import { fullWordsOf } from "../errors.ts";
 import { podDns } from "../plan/dns.ts";
 import { type Plan, plan } from "../plan/plan.ts";
@@ -62,11 +62,12 @@ export async function syncPod(context: SyncContext, pod: Pod, observed: Observed
   const wanted = [...todo.startEphemeral, ...(todo.startInit ? [todo.startInit] : []), ...todo.start];
   if (!todo.newSandbox && wanted.length === 0) return { acted: true };
 
-  // A container that was stopped just now is waited for by its end as the runtime tells it.
-  const seen = todo.stop.length > 0 ? await context.view.observe(nameParts(pod), signal) : observed;
-  const { due, againMilliseconds } = dueNow(context, pod, seen, wanted, memory);
+  // Who waits is told by the ends that were known before: one that was stopped just now starts again at once, unless its predecessor failed, too.
+  const { due, againMilliseconds } = dueNow(context, pod, observed, wanted, memory);
   if (!todo.newSandbox && due.length === 0) return { acted: todo.stop.length > 0, ...(againMilliseconds !== undefined && { againMilliseconds }) };
 
+  // A container that was stopped just now is numbered by its end as the runtime tells it.
+  const seen = todo.stop.length > 0 ? await context.view.observe(nameParts(pod), signal) : observed;
   await context.files.prepare(uidOf(pod));
   context.objects.watch(pod);
   const cgroupParent = await context.cgroups.ensure(pod);
@@ -149,6 +150,13 @@ function dueNow(
   for (const container of wanted) {
     const last = observed.containers.find(({ name, state }) => name === container.name && state === "exited");
     if (!last) {
+      // One that the runtime could not start, and does not call ended either, is tried at the ordinary pace.
+      const stuck = memory.trouble.get(container.name)?.reason === "RunContainerError" ? latest(observed, container.name) : undefined;
+      const wait = stuck ? stuck.createdAt + retryMilliseconds - context.clock.now() : 0;
+      if (wait > 0) {
+        again = Math.min(again ?? Infinity, wait);
+        continue;
+      }
       due.push(container);
       continue;
     }
