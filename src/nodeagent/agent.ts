@@ -306,6 +306,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       taints: () => node.node().spec.taints ?? [],
       allowedUnsafeSysctls: settings.allowedUnsafeSysctls,
       localStorageIsolation: settings.localStorageCapacityIsolation,
+      appArmor: machine.appArmor,
     }),
     runtimeName: () => health.version()?.runtimeName ?? "",
     writer: client && statusWriter({ client, clock, log, signal, onWritten: tally.written }),

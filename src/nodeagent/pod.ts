@@ -28,6 +28,11 @@ export function isStatic(pod: Pod, { names }: Dialect): boolean {
 /** Whether this object in the API server only mirrors a static pod. */
 export const isMirror = (pod: Pod, { names }: Dialect): boolean => pod.metadata.annotations?.[names.annotations.configMirror] !== undefined;
 
+/** Pods of this priority and above belong to the system. */
+const systemPriority = 2_000_000_000;
+/** Whether the node cannot do without the pod: others yield to it. */
+export const isCritical = (pod: Pod, dialect: Dialect): boolean => isStatic(pod, dialect) || isMirror(pod, dialect) || Number(pod.spec.priority ?? 0) >= systemPriority;
+
 /** What an event about the pod, or one of its containers, points at. */
 export function referenceTo(pod: Pod, container?: string): ObjectReference {
   const field = container === undefined ? undefined : fieldPathOf(pod, container);

@@ -132,6 +132,50 @@ for (const [name, container, reason] of refusals) {
     }));
 }
 
+test("a pod of the system starts when those that make room for it have ended, and they tell why", () =>
+  on({ admission: { admit: (pod, others) => ({ ok: true, ...(pod.metadata.name === "b" && { preempts: others }) }) } }, async (h) => {
+    h.run(podOf("a", { command: ["sleep", "100000"] }, { terminationGracePeriodSeconds: 5 }));
+    await h.pass(2);
+    h.run(podOf("b"));
+    await h.pass(10);
+    assert.deepEqual([h.status("uid-of-a").phase, h.status("uid-of-a").reason, h.status("uid-of-b").phase], ["Failed", "Preempting", "Running"]);
+    assert.equal(condition(h, "uid-of-a", "DisruptionTarget"), "True");
+    assert.ok(h.reasons().includes("Preempting"));
+    const calls = made(h);
+    assert.ok(calls.indexOf("StopContainer") < calls.lastIndexOf("StartContainer"), calls.join(" "));
+  }));
+
+test("a pod that is blocked waits and says why", () =>
+  on({ admission: { admit: () => ({ ok: true }), blocks: () => ({ reason: "AppArmor", message: "no" }) } }, async (h) => {
+    h.run({ ...podOf("a"), status: { phase: "Pending" } });
+    await h.pass(3);
+    const { phase, reason, message } = h.status("uid-of-a");
+    assert.deepEqual([phase, reason, message, states(h, "uid-of-a"), made(h)], ["Pending", "AppArmor", "no", "main:Blocked:0", []]);
+  }));
+
+test("a container that cannot be started is tried again soon, then with back-off", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", { command: ["/no/such/program"] }));
+    await h.pass(5);
+    assert.deepEqual([states(h, "uid-of-a"), made(h).filter((call) => call === "StartContainer").length], ["main:CrashLoopBackOff:1", 2]);
+    assert.ok(h.reasons().includes("BackOff"));
+  }));
+
+test("a container that the runtime neither starts nor calls ended is tried again at the ordinary pace", () =>
+  on({}, async (h) => {
+    h.runtime.faults.fail("StartContainer", new Error("out of order"), Infinity);
+    h.run(podOf("a"));
+    await h.pass(15);
+    assert.deepEqual([states(h, "uid-of-a"), made(h).filter((call) => call === "StartContainer").length], ["main:RunContainerError:1", 2]);
+  }));
+
+test("a container that fails its liveness probe starts again at once, twice, before it has to wait", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", { livenessProbe: { exec: { command: ["false"] }, periodSeconds: 1, failureThreshold: 1 } }, { terminationGracePeriodSeconds: 1 }));
+    await h.pass(9);
+    assert.deepEqual([states(h, "uid-of-a"), h.reasons().includes("BackOff")], ["main:CrashLoopBackOff:2", true]);
+  }));
+
 for (const selinux of [false, true]) {
   test(`folders are labelled anew where the machine ${selinux ? "uses" : "has no"} labels`, () =>
     on({ settings: { selinux } }, async (h) => {

@@ -8,12 +8,12 @@ import { logFolderOf } from "./plan/sandbox-config.ts";
 import { isDeleted, isFinished, isStatic, keyOf, nameOf, namespaceOf, referenceTo, uidOf } from "./pod.ts";
 import { registryOf } from "./registry.ts";
 import { LeftBehind, type PodAdmission, type PodEvictor, type PodRegistry, type PodTally, type WorkingPod } from "./seams.ts";
-import { computeStatus, publishable, terminatedStatus } from "./status/compute.ts";
+import { blockedStatus, computeStatus, hasInitialized, publishable, terminatedStatus } from "./status/compute.ts";
 import type { StatusWriter } from "./status/writer.ts";
 import { type PodMemory, type SyncContext, freshMemory } from "./sync/context.ts";
 import { removePod, stopPod } from "./sync/stop.ts";
 import { type SyncOutcome, syncPod } from "./sync/sync-pod.ts";
-import { type Why, type WorkerState, begin } from "./worker/state.ts";
+import { type Ending, type Why, type WorkerState, begin } from "./worker/state.ts";
 import { type Done, type Worker, worker } from "./worker/worker.ts";
 
 export interface PodEntry {
@@ -23,6 +23,10 @@ export interface PodEntry {
   status: PodStatus | undefined;
   /** Nobody wants it any more: when it is over, it is forgotten. */
   removed: boolean;
+  /** Whether its init containers were done when it was told to end; undefined before that. */
+  begun?: boolean;
+  /** Pods that end to make room for this one. */
+  preempts?: readonly string[];
   /** Its containers, volumes and folders are gone. */
   cleared: boolean;
   /** The last action ran to its end, and what it changed was looked at. */
@@ -110,6 +114,7 @@ export function pods(options: PodsOptions): Pods {
   async function sync(entry: PodEntry, pod: Pod, signal: AbortSignal): Promise<Done> {
     // A static pod that was edited is a new pod of the old name: the old one goes first.
     if (isOwnStatic(pod) && [...entries.values()].some((other) => other !== entry && keyOf(podOf(other)) === keyOf(pod) && !other.cleared)) return { againMilliseconds: 250 };
+    if (entry.preempts?.some(isHere)) return { againMilliseconds: 250 };
     // Whoever waited to see whether a restart holds looks anew: it may have ended since.
     let observed = entry.holdMilliseconds > 0 ? await view.observe(named(pod), signal) : (view.get(uidOf(pod)) ?? nothingObserved(named(pod)));
     let status = look(entry, pod, observed, { over: false });
@@ -117,6 +122,11 @@ export function pods(options: PodsOptions): Pods {
     if (late !== undefined && late <= 0) {
       events.event(referenceTo(pod), "Normal", "DeadlineExceeded", deadlineWords);
       return { next: { type: "stop", why: { because: "ended", reason: "DeadlineExceeded", message: deadlineWords } } };
+    }
+    const blocked = pod.status?.phase === "Pending" ? options.admission.blocks?.(pod) : undefined;
+    if (blocked) {
+      publish(entry, pod, (entry.status = blockedStatus(status, blocked)), true);
+      return { againMilliseconds: options.syncMilliseconds };
     }
     publish(entry, pod, status, true);
     if (isOver(status)) return { next: { type: "stop", why: { because: "finished" } } };
@@ -153,7 +163,9 @@ export function pods(options: PodsOptions): Pods {
     const { certain } = entry;
     const observed = (certain ? view.get(uidOf(pod)) : undefined) ?? (await view.observe(named(pod), signal));
     entry.certain = false;
-    publish(entry, pod, look(entry, pod, observed, { over: false, ...ended }), true);
+    const before = look(entry, pod, observed, { over: false, ...ended });
+    entry.begun ??= hasInitialized(pod, before);
+    publish(entry, pod, before, true);
     await stopPod(context, pod, observed, graceSeconds, entry.memory, signal);
     const after = await view.look(
       named(pod),
@@ -171,7 +183,12 @@ export function pods(options: PodsOptions): Pods {
     const uid = uidOf(pod);
     const gone = entry.removed || isDeleted(pod);
     if (!isRejection(entry, why)) {
-      entry.status = terminatedStatus(pod, entry.status ?? look(entry, pod, view.get(uid) ?? nothingObserved(named(pod)), { over: true, ...endedBy(why) }), isOwnStatic(pod));
+      entry.status = terminatedStatus(
+        pod,
+        entry.status ?? look(entry, pod, view.get(uid) ?? nothingObserved(named(pod)), { over: true, ...endedBy(why) }),
+        isOwnStatic(pod),
+        entry.begun,
+      );
     }
     publish(entry, pod, entry.status!, false);
     // Foreign files are no reason to keep a pod; housekeeping looks after the folder.
@@ -218,12 +235,7 @@ export function pods(options: PodsOptions): Pods {
   }
 
   /** Lets the probes follow, and computes the status. */
-  function look(
-    entry: PodEntry,
-    pod: Pod,
-    observed: ObservedPod,
-    how: { readonly over: boolean; readonly ended?: { readonly reason: string; readonly message: string } },
-  ): PodStatus {
+  function look(entry: PodEntry, pod: Pod, observed: ObservedPod, how: { readonly over: boolean; readonly ended?: Ending }): PodStatus {
     const old = entry.status ?? options.mirrorOf(pod)?.status ?? pod.status ?? {};
     if (!how.over) probes.update(pod, observed, old.containerStatuses ?? []);
     entry.holdMilliseconds = holdOf(observed, clock.now());
@@ -258,6 +270,21 @@ export function pods(options: PodsOptions): Pods {
     return seconds === undefined || !status.startTime ? undefined : millisOfTime(status.startTime) + Number(seconds) * 1000 - clock.now();
   }
 
+  const isHere = (uid: string): boolean => {
+    const at = entries.get(uid)?.worker.state().at;
+    return at !== undefined && at !== "terminated";
+  };
+
+  /** Ends a pod for another's sake; gives its uid. */
+  function preempt(pod: Pod): string {
+    const message = "Preempted in order to admit critical pod";
+    events.event(referenceTo(pod), "Warning", "Preempting", message);
+    const agent = dialect.spelling.word("NodeAgent");
+    const disruption = { reason: `TerminationBy${agent}`, message: `Pod was preempted by ${agent} to accommodate a critical pod.` };
+    entries.get(uidOf(pod))?.worker.send({ type: "stop", why: { because: "ended", reason: "Preempting", message, disruption } });
+    return uidOf(pod);
+  }
+
   /** Runs a new pod, or tells why not. */
   function admit(pod: Pod): void {
     const others = [...entries.values()].filter(({ worker: of }) => of.state().at !== "terminated").map(podOf);
@@ -265,7 +292,9 @@ export function pods(options: PodsOptions): Pods {
     // What ran before the agent restarted was admitted then.
     const admitted = known && isRunningPod(known) ? ({ ok: true } as const) : options.admission.admit(pod, others);
     if (admitted.ok) {
-      add({ at: "syncing", pod }, false).worker.wake();
+      const entry = add({ at: "syncing", pod }, false);
+      if (admitted.preempts) entry.preempts = admitted.preempts.map(preempt);
+      entry.worker.wake();
       return;
     }
     const { reason, message } = admitted;
@@ -280,7 +309,7 @@ export function pods(options: PodsOptions): Pods {
     set: (pod) => {
       const entry = entries.get(uidOf(pod));
       if (entry) {
-        const quiet = !matters(podOf(entry), pod);
+        const quiet = !matters(podOf(entry), pod) && !writer?.isOverwritten(pod);
         if (!quiet) entry.refreshedAt = -Infinity;
         entry.worker.send({ type: "update", pod }, quiet);
       } else if (isDeleted(pod) || isFinished(pod)) add(begin(pod), false).worker.wake();
@@ -346,7 +375,7 @@ function holdOf({ containers }: ObservedPod, now: number): number {
 }
 
 const isOver = ({ phase }: PodStatus): boolean => phase === "Succeeded" || phase === "Failed";
-const endedBy = (why: Why) => (why.because === "ended" ? { ended: { reason: why.reason, message: why.message } } : {});
+const endedBy = (why: Why): { readonly ended?: Ending } => (why.because === "ended" ? { ended: why } : {});
 /** Rejected pods never had containers to speak of. */
 const isRejection = (entry: PodEntry, why: Why): boolean => why.because === "ended" && entry.status !== undefined && entry.status.containerStatuses === undefined;
 

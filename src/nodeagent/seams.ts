@@ -56,11 +56,14 @@ export interface EventRecorder {
   event(regarding: ObjectReference, type: "Normal" | "Warning", reason: string, message: string, action?: string): void;
 }
 
-export type Admitted = { readonly ok: true } | { readonly ok: false; readonly reason: string; readonly message: string };
+/** `preempts` are pods that must end first. */
+export type Admitted = { readonly ok: true; readonly preempts?: readonly Pod[] } | { readonly ok: false; readonly reason: string; readonly message: string };
 
 /** Whether a pod may run on this node, beside these others. */
 export interface PodAdmission {
   admit(pod: Pod, others: readonly Pod[]): Admitted;
+  /** Why a pod that was admitted cannot be started now; it waits until it can. */
+  blocks?(pod: Pod): { readonly reason: string; readonly message: string } | undefined;
 }
 
 /** Config maps and secrets that pods of this node refer to. Undefined when there is none; throws when it cannot be known. */

@@ -11,7 +11,7 @@ const logTail = 64 * 1024;
 
 export async function terminationMessage(status: ContainerStatus, marks: ContainerMarks): Promise<string> {
   const path = marks.terminationMessagePath;
-  const file = path === "" ? undefined : status.mounts.find(({ containerPath }) => containerPath === path)?.hostPath;
+  const file = path === "" ? undefined : status.mounts.find(({ containerPath }) => containerPath === path || containerPath === `/${path}`)?.hostPath;
   const said = file === undefined ? "" : await tailOf(file, longestMessage);
   if (said !== "" || marks.terminationMessagePolicy !== "FallbackToLogsOnError" || status.exitCode === 0) return said;
   return fromLog(await tailOf(status.logPath, logTail));

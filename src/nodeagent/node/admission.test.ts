@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod, Taint } from "#api";
 import { dialects } from "#dialect";
-import { podAdmission } from "./admission.ts";
+import { type AdmissionOptions, podAdmission } from "./admission.ts";
 
 const dialect = dialects.orch;
 const os = dialect.names.labels.os;
@@ -20,6 +20,7 @@ interface Around {
   unsafe?: string[];
   isolated?: boolean;
 }
+const critical = { priority: 2_000_000_000 };
 const allocatable = { cpu: "2", memory: "1Gi", pods: "3", "ephemeral-storage": "1Gi", "hugepages-2Mi": "0", "example.com/gpu": "1" };
 
 const cases: [name: string, pod: Pod, reason: string | undefined, around?: Around][] = [
@@ -89,26 +90,63 @@ for (const [name, asked, reason, { others = [], taints = [], unsafe = [], isolat
       taints: () => taints,
       allowedUnsafeSysctls: unsafe,
       localStorageIsolation: isolated,
+      appArmor: false,
     });
     const admitted = admission.admit(asked, others);
     assert.equal(admitted.ok ? undefined : admitted.reason, reason);
   });
 }
 
+const plainly: AdmissionOptions = {
+  dialect,
+  nodeName: "n1",
+  labels: () => ({}),
+  allocatable: () => allocatable,
+  taints: () => [],
+  allowedUnsafeSysctls: [],
+  localStorageIsolation: true,
+  appArmor: false,
+};
 test("messages say what is lacking", () => {
-  const admission = podAdmission({
-    dialect,
-    nodeName: "n1",
-    labels: () => ({}),
-    allocatable: () => allocatable,
-    taints: () => [],
-    allowedUnsafeSysctls: [],
-    localStorageIsolation: true,
-  });
+  const admission = podAdmission(plainly);
   assert.deepEqual(admission.admit(pod(asking({ cpu: "3" })), [pod(asking({ cpu: "500m" }))]), {
     ok: false,
     reason: "OutOfcpu",
     message: "Node didn't have enough resource: cpu, requested: 3000, used: 500, capacity: 2000",
   });
   assert.deepEqual(admission.admit(pod({ nodeSelector: { a: "b" } }), []), { ok: false, reason: "NodeAffinity", message: "Predicate NodeAffinity failed" });
+});
+
+const named = (name: string, requests: Record<string, string>, more: Spec = {}, limits: Record<string, string> = {}): Pod =>
+  pod({ containers: [{ name: "c", resources: { requests, limits } }], ...more }, { name });
+const guaranteed = (name: string, cpu: string): Pod => named(name, { cpu, memory: "1Mi" }, {}, { cpu, memory: "1Mi" });
+const rooms: [name: string, pod: Pod, others: Pod[], result: string][] = [
+  ["with room for all nobody goes", named("p", { cpu: "1" }, critical), [named("a", { cpu: "1" })], "ok"],
+  ["one that asks for enough goes", named("p", { cpu: "1" }, critical), [named("a", { cpu: "1500m" })], "a"],
+  ["one that frees enough goes rather than two", named("p", { cpu: "1" }, critical), [named("a", { cpu: "300m" }), named("b", { cpu: "500m" }), named("d", { cpu: "1" })], "d"],
+  ["of those that are enough, the smaller goes", named("p", { cpu: "1" }, critical), [named("a", { cpu: "900m" }), named("b", { cpu: "800m" })], "b"],
+  ["those that count on less go first", named("p", { cpu: "1" }, critical), [guaranteed("g", "1"), named("b", { cpu: "1" })], "b"],
+  ["those that count on most go when nothing else helps", named("p", { cpu: "2" }, critical), [guaranteed("g", "1"), named("b", { cpu: "1" })], "b,g"],
+  ["pods without requests make room for one more pod", named("p", {}, critical), [pod({}, { name: "x" }), named("b", { cpu: "1" }), guaranteed("g", "1")], "x"],
+  ["pods of the system do not yield to their equals", named("p", { cpu: "1" }, critical), [named("a", { cpu: "2" }, critical)], "UnexpectedAdmissionError"],
+  ["a higher priority wins", named("p", { cpu: "1" }, { priority: 2_000_001_000 }), [named("a", { cpu: "2" }, critical)], "a"],
+  ["more than there is cannot be had", named("p", { cpu: "3" }, critical), [named("a", { cpu: "2" })], "UnexpectedAdmissionError"],
+  ["what else speaks against it is told", named("p", { cpu: "2", memory: "1Mi" }, { ...critical, nodeSelector: { zone: "b" } }), [named("a", { cpu: "2" })], "NodeAffinity"],
+  ["an ordinary pod is turned away", named("p", { cpu: "1" }, { priority: 1000 }), [named("a", { cpu: "2" }, { priority: 0 })], "OutOfcpu"],
+  ["static pods are of the system", pod(asking({ cpu: "1" }), { name: "s", annotations: { [dialect.names.annotations.configSource]: "file" } }), [named("a", { cpu: "2" })], "a"],
+];
+for (const [name, asked, others, result] of rooms) {
+  test(`making room: ${name}`, () => {
+    const admitted = podAdmission({ ...plainly, labels: () => ({ zone: "a" }) }).admit(asked, others);
+    assert.equal(admitted.ok ? (admitted.preempts?.map(({ metadata }) => metadata.name).join(",") ?? "ok") : admitted.reason, result);
+  });
+}
+
+test("a pod that asks for profiles waits on a kernel without them", () => {
+  const prefix = dialect.names.annotations.appArmorContainerPrefix;
+  const asked = (profile: string): Pod => pod({}, { annotations: { [`${prefix}c`]: profile } });
+  const without = podAdmission(plainly);
+  assert.deepEqual(without.blocks!(asked("runtime/default")), { reason: "AppArmor", message: "Cannot enforce AppArmor: AppArmor is not enabled on the host" });
+  assert.deepEqual([asked("unconfined"), pod()].map(without.blocks!), [undefined, undefined]);
+  assert.equal(podAdmission({ ...plainly, appArmor: true }).blocks!(asked("runtime/default")), undefined);
 });

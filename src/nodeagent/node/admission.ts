@@ -1,9 +1,10 @@
 // Whether a pod may run here. The first thing that speaks against it is the reason that users see.
 import { type Pod, type Taint, tolerates, wantsNode } from "#api";
 import type { Dialect } from "#dialect";
-import { containersOf, everyContainerOf, isHostNetwork, isStatic } from "../pod.ts";
+import { containersOf, everyContainerOf, isCritical, isHostNetwork, isStatic } from "../pod.ts";
 import type { Admitted, PodAdmission } from "../seams.ts";
 import { shortages } from "./fit.ts";
+import { podsToPreempt } from "./preemption.ts";
 
 export interface AdmissionOptions {
   readonly dialect: Dialect;
@@ -14,6 +15,8 @@ export interface AdmissionOptions {
   readonly allowedUnsafeSysctls: readonly string[];
   /** Whether local storage is accounted for; where it is not, nothing that pods ask of it can be kept. */
   readonly localStorageIsolation: boolean;
+  /** Whether the kernel can confine containers by profiles. */
+  readonly appArmor: boolean;
   /** Whether the node lacks memory, so that pods without requests must stay away. */
   readonly memoryPressure?: () => boolean;
 }
@@ -39,9 +42,9 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
         return no("LocalStorageNotIsolated", "This node does not account for local storage: pods may set neither ephemeral-storage nor the size limit of an emptyDir");
       }
       const labels = { ...options.labels(), [dialect.names.labels.os]: "linux" };
-      const lacking = shortages(pod, others, options.allocatable(), (name) => isExtended(name, dialect))[0];
-      if (lacking) {
-        const { resource, requested, used, capacity } = lacking;
+      const lacking = shortages(pod, others, options.allocatable(), (name) => isExtended(name, dialect));
+      if (lacking[0] && !isCritical(pod, dialect)) {
+        const { resource, requested, used, capacity } = lacking[0];
         return no(`OutOf${resource}`, `Node didn't have enough resource: ${resource}, requested: ${requested}, used: ${used}, capacity: ${capacity}`);
       }
       if (!wantsNode(pod.spec, { name: nodeName, labels })) return no("NodeAffinity");
@@ -50,14 +53,30 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
       if (!isStatic(pod, dialect) && options.taints().some((taint) => taint.effect === "NoExecute" && !(pod.spec.tolerations ?? []).some((one) => tolerates(one, taint)))) {
         return no("TaintToleration");
       }
+      // A pod of the system is not turned away for want of room: others make it.
+      let preempts: readonly Pod[] = [];
+      try {
+        if (lacking.length > 0) preempts = podsToPreempt(pod, others, lacking, dialect);
+      } catch (error) {
+        const trouble = `preemption: error finding a set of pods to preempt: ${(error as Error).message}`;
+        return no("UnexpectedAdmissionError", `Unexpected error while attempting to recover from admission failure: ${trouble}`);
+      }
       const os = pod.metadata.labels?.[dialect.names.labels.os];
       if (os !== undefined && os !== "linux") {
         return no("PodOSSelectorNodeLabelDoesNotMatch", `Failed to admit pod as the \`${dialect.names.labels.os}\` label doesn't match node label`);
       }
       if (pod.spec.os?.name && pod.spec.os.name !== "linux") return no("PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS");
-      return { ok: true };
+      return { ok: true, ...(preempts.length > 0 && { preempts }) };
+    },
+    blocks: (pod) => {
+      if (options.appArmor || !asksForAppArmor(pod, dialect)) return undefined;
+      return { reason: "AppArmor", message: "Cannot enforce AppArmor: AppArmor is not enabled on the host" };
     },
   };
+}
+
+function asksForAppArmor({ metadata }: Pod, { names }: Dialect): boolean {
+  return Object.entries(metadata.annotations ?? {}).some(([name, value]) => name.startsWith(names.annotations.appArmorContainerPrefix) && value !== "unconfined");
 }
 
 /** Extended resources are named under a domain that is not the product's own. */
@@ -68,8 +87,8 @@ function sysctlProblem(pod: Pod, allowed: readonly string[]): string | undefined
   const { sysctls = [] } = pod.spec.securityContext ?? {};
   for (const { name: given } of sysctls) {
     const name = given.includes("/") && !given.includes(".") ? given.replaceAll("/", ".") : given;
-    if (pod.spec.hostNetwork && name.startsWith("net.")) return `sysctl ${JSON.stringify(name)} not allowed with host net enabled`;
-    if (pod.spec.hostIPC && /^(kernel\.shm|kernel\.msg|kernel\.sem|fs\.mqueue\.)/.test(name)) return `sysctl ${JSON.stringify(name)} not allowed with host ipc enabled`;
+    if (pod.spec.hostNetwork && name.startsWith("net.")) return `forbidden sysctl: ${JSON.stringify(name)} not allowed with host net enabled`;
+    if (pod.spec.hostIPC && /^(kernel\.shm|kernel\.msg|kernel\.sem|fs\.mqueue\.)/.test(name)) return `forbidden sysctl: ${JSON.stringify(name)} not allowed with host ipc enabled`;
     const isAllowed = allowed.some((pattern) => (pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern.replaceAll("/", ".")));
     if (!isAllowed) return `forbidden sysctl: ${JSON.stringify(name)} not allowlisted`;
   }

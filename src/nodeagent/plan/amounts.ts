@@ -2,7 +2,8 @@
 import type { Container, Pod } from "#api";
 import { parseQuantity, quantityMilliValue, quantityValue } from "#base";
 import type { LinuxContainerResources } from "#cri";
-import { containersOf, initContainersOf } from "../pod.ts";
+import type { Dialect } from "#dialect";
+import { containersOf, initContainersOf, isCritical } from "../pod.ts";
 import { qosClass } from "./qos.ts";
 
 export interface CpuSettings {
@@ -14,8 +15,6 @@ export interface CpuSettings {
 const leastShares = 2;
 const mostShares = 262_144;
 const leastQuotaMicroseconds = 1000;
-/** Pods of this priority and above belong to the system. */
-const systemCriticalPriority = 2_000_000_000;
 
 const milli = (amount: string | undefined): number => (amount === undefined ? 0 : Number(quantityMilliValue(parseQuantity(amount))));
 const whole = (amount: string | undefined): number => (amount === undefined ? 0 : Number(quantityValue(parseQuantity(amount))));
@@ -73,8 +72,8 @@ export function overheadResources(pod: Pod, cpu: CpuSettings): LinuxContainerRes
 }
 
 /** From -997, the last to go, to 1000, the first. */
-export function oomScoreOf(pod: Pod, container: Container, memoryCapacityBytes: number): number {
-  if (Number(pod.spec.priority ?? 0) >= systemCriticalPriority) return -997;
+export function oomScoreOf(pod: Pod, container: Container, memoryCapacityBytes: number, dialect: Dialect): number {
+  if (pod.spec.priorityClassName === "system-node-critical" && isCritical(pod, dialect)) return -997;
   const quality = qosClass(pod);
   if (quality === "Guaranteed") return -997;
   if (quality === "BestEffort") return 1000;

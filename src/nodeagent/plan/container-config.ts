@@ -47,7 +47,7 @@ export function containerConfig(pod: Pod, container: Container, facts: Container
     linux: {
       resources: {
         ...linuxResources(containerAmounts(container), facts.cpu),
-        oomScoreAdj: oomScoreOf(pod, container, facts.memoryCapacityBytes),
+        oomScoreAdj: oomScoreOf(pod, container, facts.memoryCapacityBytes, facts.dialect),
         hugepageLimits: hugepageLimits(container, facts.hugePageSizes),
       },
       securityContext: containerSecurity(pod, container, facts.imageUser, facts.security, facts.targetId),

@@ -65,14 +65,19 @@ test("who goes first when memory runs out", () => {
   const gi = 1024 ** 3;
   const of = (container: object, spec: object = {}): number => {
     const pod = samplePod({ containers: [{ name: "c", ...container }], ...spec });
-    return oomScoreOf(pod, pod.spec.containers![0]!, 4 * gi);
+    return oomScoreOf(pod, pod.spec.containers![0]!, 4 * gi, dialects.orch);
   };
   assert.equal(of({}), 1000);
   assert.equal(of(resources(undefined, { cpu: "1", memory: "1Gi" })), -997);
   assert.equal(of(resources({ memory: "1Gi" })), 750);
   assert.equal(of(resources({ cpu: "1m" })), 999);
   assert.equal(of(resources({ memory: "4Gi" })), 3);
-  assert.equal(of({}, { priority: 2_000_000_000 }), -997);
+  assert.equal(of({}, { priority: 2_000_001_000, priorityClassName: "system-node-critical" }), -997);
+  assert.equal(of({}, { priorityClassName: "system-node-critical" }), 1000);
+  assert.equal(of({}, { priority: 2_000_000_000, priorityClassName: "system-cluster-critical" }), 1000);
+  const fromFile = samplePod({ containers: [{ name: "c" }], priorityClassName: "system-node-critical" });
+  fromFile.metadata.annotations = { [dialects.orch.names.annotations.configSource]: "file" };
+  assert.equal(oomScoreOf(fromFile, fromFile.spec.containers![0]!, 4 * gi, dialects.orch), -997);
 });
 
 test("every page size of the kernel gets a limit", () => {

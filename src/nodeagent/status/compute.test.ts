@@ -107,6 +107,14 @@ test("an open gate makes a pod ready, and the gate's condition is kept", () => {
   assert.match(conditions(computeStatus(gated, facts(observed([container(gated, "c", "running")])))), /^x=True .*Ready=True/);
 });
 
+test("all containers of a pod together say twelve kilobytes at most", () => {
+  const names = ["a", "b", "c", "d"];
+  const talkative = samplePod({ containers: names.map((name) => ({ name, image: "i" })), restartPolicy: "Never" });
+  const ended = names.map((name) => ({ ...container(talkative, name, "exited 0"), message: "w".repeat(4096) }));
+  const lengths = computeStatus(talkative, facts(observed(ended))).containerStatuses!.map(({ state }) => state.terminated!.message!.length);
+  assert.deepEqual(lengths, [3072, 3072, 3072, 3072]);
+});
+
 test("a condition keeps its time until it changes", () => {
   const first = computeStatus(pod, facts(observed([container(pod, "c", "running")])));
   const later = facts(observed([container(pod, "c", "running")]), { old: first, now: Date.parse("2030-01-01T01:00:00Z") });
@@ -123,6 +131,9 @@ test("addresses: the node's family first; a pod on the node's network has the no
 test("at the end nothing waits or runs, and the phase is terminal", () => {
   assert.equal(line(terminatedStatus(pod, computeStatus(pod, facts(observed([], []))), false)), "Failed c=ContainerStatusUnknown:137");
   assert.equal(line(terminatedStatus(withInit, computeStatus(withInit, facts(observed([], []))), false)), "Failed i=ContainerStatusUnknown:137 c=PodInitializing");
+  const stopped = computeStatus(withInit, facts(observed([container(withInit, "i", "exited 0")])));
+  assert.equal(line(terminatedStatus(withInit, stopped, false)), "Failed i=Completed:0+ready c=ContainerStatusUnknown:137");
+  assert.equal(line(terminatedStatus(withInit, stopped, false, false)), "Failed i=Completed:0+ready c=PodInitializing");
   assert.equal(line(terminatedStatus(never, computeStatus(never, facts(observed([container(never, "c", "exited 0")]))), false)), "Succeeded c=Completed:0");
 });
 

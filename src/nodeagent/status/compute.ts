@@ -6,6 +6,7 @@ import { qosClass } from "../plan/qos.ts";
 import { containersOf, ephemeralContainersOf, initContainersOf, isHostNetwork } from "../pod.ts";
 import { type Found, containersReady, initialized, isOwnCondition, ready } from "./conditions.ts";
 import { type StartTrouble, containerStatuses, lostAtTermination } from "./container-statuses.ts";
+import type { Ending } from "../worker/state.ts";
 import { phaseOf } from "./phase.ts";
 
 export interface StatusFacts {
@@ -21,7 +22,7 @@ export interface StatusFacts {
   readonly over: boolean;
   readonly isStatic: boolean;
   /** Ended for a reason of the node's. */
-  readonly ended?: { readonly reason: string; readonly message: string };
+  readonly ended?: Ending;
 }
 
 const isTerminal = (phase: string | undefined): boolean => phase === "Succeeded" || phase === "Failed";
@@ -32,6 +33,7 @@ export function computeStatus(pod: Pod, facts: StatusFacts): PodStatus {
   const inits = containerStatuses(pod, initContainersOf(pod), { ...base, old: old.initContainerStatuses ?? [], kind: "init" });
   const ordinary = containerStatuses(pod, containersOf(pod), { ...base, old: old.containerStatuses ?? [], kind: "ordinary" });
   const ephemeral = containerStatuses(pod, ephemeralContainersOf(pod), { ...base, old: old.ephemeralContainerStatuses ?? [], kind: "ephemeral" });
+  for (const status of [...inits, ...ordinary]) keepShort(status, Math.floor(mostSaid / (inits.length + ordinary.length)));
   for (const status of inits) status.ready = status.state.terminated?.exitCode === 0;
   for (const status of ordinary) readiness(pod, status, facts);
 
@@ -42,9 +44,10 @@ export function computeStatus(pod: Pod, facts: StatusFacts): PodStatus {
   if (facts.ended) [phase, reason, message] = ["Failed", facts.ended.reason, facts.ended.message];
   if (isTerminal(pod.status?.phase)) phase = pod.status.phase!;
 
-  const others = (pod.status?.conditions ?? []).filter(({ type }) => !isOwnCondition(type));
+  const disruption = facts.ended?.disruption && { type: "DisruptionTarget", status: "True", ...facts.ended.disruption };
+  const others = (pod.status?.conditions ?? []).filter(({ type }) => !isOwnCondition(type) && type !== disruption?.type);
   const all = containersReady(pod, ordinary, phase);
-  const own = [initialized(pod, inits, phase), ready(pod, all, others), all, { type: "PodScheduled", status: "True" }];
+  const own = [initialized(pod, inits, phase), ready(pod, all, others), all, { type: "PodScheduled", status: "True" }, ...(disruption ? [disruption] : [])];
   const ips = addresses(pod, facts);
   return {
     phase,
@@ -59,6 +62,18 @@ export function computeStatus(pod: Pod, facts: StatusFacts): PodStatus {
     qosClass: qosClass(pod),
     ...(ephemeral.length > 0 && { ephemeralContainerStatuses: ephemeral }),
   };
+}
+
+/** All containers of a pod together may say this much at their ends. */
+const mostSaid = 12 * 1024;
+
+function keepShort(status: ContainerStatus, bytes: number): void {
+  for (const key of ["state", "lastState"] as const) {
+    const { terminated } = status[key];
+    if (!terminated?.message || terminated.message.length * 3 <= bytes) continue;
+    const text = Buffer.from(terminated.message);
+    if (text.length > bytes) status[key] = { terminated: { ...terminated, message: text.subarray(0, bytes).toString() } };
+  }
 }
 
 function readiness(pod: Pod, status: ContainerStatus, { probes }: StatusFacts): void {
@@ -90,20 +105,36 @@ function stamped(found: Found, old: readonly PodCondition[], now: number): PodCo
   return { ...found, lastProbeTime: null, lastTransitionTime };
 }
 
-/** The last status of a pod that is over: no container is left waiting or running, and the phase is a terminal one. */
-export function terminatedStatus(pod: Pod, status: PodStatus, isStatic: boolean): PodStatus {
-  const lost = (of: ContainerStatus): ContainerStatus => (of.state.terminated ? of : { ...of, state: lostAtTermination });
-  const inits = status.initContainerStatuses ?? [];
-  const begun = Math.max(inits.length > 0 ? 1 : 0, inits.findLastIndex(({ state, lastState }) => !state.waiting || lastState.terminated) + 1);
+/** The status of a pod that may run here but cannot be started now. */
+export function blockedStatus(status: PodStatus, { reason, message }: { readonly reason: string; readonly message: string }): PodStatus {
+  const blocked = (of: ContainerStatus): ContainerStatus => (of.state.waiting ? { ...of, state: { waiting: { ...of.state.waiting, reason: "Blocked" } } } : of);
   return {
     ...status,
-    ...(!isStatic && !isTerminal(status.phase) && { phase: "Failed" }),
-    ...(inits.length > 0 && { initContainerStatuses: inits.map((of, at) => (at < begun ? lost(of) : of)) }),
-    containerStatuses: hasInitialized(pod, status) ? (status.containerStatuses ?? []).map(lost) : (status.containerStatuses ?? []),
+    ...(!isTerminal(status.phase) && { phase: "Pending" }),
+    reason,
+    message,
+    ...(status.initContainerStatuses && { initContainerStatuses: status.initContainerStatuses.map(blocked) }),
+    containerStatuses: (status.containerStatuses ?? []).map(blocked),
   };
 }
 
-function hasInitialized(pod: Pod, status: PodStatus): boolean {
+/**
+ * The last status of a pod that is over: no container is left waiting or running, and the phase is a terminal one.
+ * `begun` says whether its init containers were done when the end began: one that ended well because it was told to was not.
+ */
+export function terminatedStatus(pod: Pod, status: PodStatus, isStatic: boolean, begun = hasInitialized(pod, status)): PodStatus {
+  const lost = (of: ContainerStatus): ContainerStatus => (of.state.terminated ? of : { ...of, state: lostAtTermination });
+  const inits = status.initContainerStatuses ?? [];
+  const tried = Math.max(inits.length > 0 ? 1 : 0, inits.findLastIndex(({ state, lastState }) => !state.waiting || lastState.terminated) + 1);
+  return {
+    ...status,
+    ...(!isStatic && !isTerminal(status.phase) && { phase: "Failed" }),
+    ...(inits.length > 0 && { initContainerStatuses: inits.map((of, at) => (at < tried ? lost(of) : of)) }),
+    containerStatuses: begun ? (status.containerStatuses ?? []).map(lost) : (status.containerStatuses ?? []),
+  };
+}
+
+export function hasInitialized(pod: Pod, status: PodStatus): boolean {
   if (initContainersOf(pod).length === 0) return true;
   if ((status.containerStatuses ?? []).some(({ state, lastState }) => lastState.terminated || !state.waiting)) return true;
   const last = status.initContainerStatuses?.at(-1);

@@ -18,6 +18,7 @@ function setUp(answer: (patch: { status: PodStatus }) => Promise<void> = async (
     patch: async (_: string, __: string, patch: { status: PodStatus }) => {
       sent.push(patch.status);
       await answer(patch);
+      return { metadata: { resourceVersion: String(10 * sent.length) } };
     },
     delete: async (_: string, parameters: unknown) => void deleted.push(parameters),
   };
@@ -101,4 +102,19 @@ test("removal waits for the last word, and names the very pod", async () => {
   resolve();
   await removing;
   assert.deepEqual(deleted, [{ namespace: "n", graceSeconds: 0, uid: "u" }]);
+});
+
+test("what somebody else changed is noticed in later objects, and written again", async () => {
+  const { sent, writer } = setUp();
+  const at = (resourceVersion: string, status: PodStatus) => samplePod({}, { resourceVersion }, status);
+  writer.write(at("1", { phase: "Pending" }), { phase: "Running" });
+  await settled();
+  assert.deepEqual(
+    [at("9", { phase: "Pending" }), at("10", { phase: "Running" }), at("11", { phase: "Running" }), at("12", { phase: "Pending" })].map((of) => writer.isOverwritten(of)),
+    [false, false, false, true],
+  );
+  writer.write(at("9", { phase: "Pending" }), { phase: "Running" });
+  writer.write(at("12", { phase: "Pending" }), { phase: "Running" });
+  await settled();
+  assert.deepEqual(sent, [{ phase: "Running" }, { phase: "Running" }]);
 });

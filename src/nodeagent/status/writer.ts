@@ -11,6 +11,8 @@ export interface StatusWriter {
   settled(uid: string): Promise<void>;
   /** What was last written, or what the API server holds. */
   published(pod: Pod): PodStatus;
+  /** Whether somebody else has changed what was written. */
+  isOverwritten(pod: Pod): boolean;
   /** Removes the object for good, after what is to be written. */
   remove(pod: Pod): Promise<void>;
   forget(uid: string): void;
@@ -20,6 +22,8 @@ interface Line {
   pod: Pod;
   wanted: PodStatus | undefined;
   written: PodStatus | undefined;
+  /** The object's version after that. */
+  version: string;
   running: Promise<void> | undefined;
   /** Since when there is something to write. */
   wantedAt: number;
@@ -44,19 +48,23 @@ export function statusWriter({ client, clock, log, signal, onWritten }: StatusWr
   const lineOf = (pod: Pod): Line => {
     const uid = uidOf(pod);
     let line = lines.get(uid);
-    if (!line) lines.set(uid, (line = { pod, wanted: undefined, written: undefined, wantedAt: 0, running: undefined }));
-    // An object read later than our last write is the better base for the next one.
+    if (!line) lines.set(uid, (line = { pod, wanted: undefined, written: undefined, version: "", wantedAt: 0, running: undefined }));
     line.pod = pod;
     return line;
   };
+  /** What the server holds: what we wrote last, unless the object was read later. */
+  const heldOf = ({ pod, written, version }: Line): PodStatus => (written && !isLater(pod, version) ? written : (pod.status ?? {}));
 
   async function run(line: Line): Promise<void> {
     for (let failures = 0; line.wanted && !signal.aborted;) {
       const status = line.wanted;
-      const patch = statusPatch(line.pod, line.written ?? line.pod.status ?? {}, status);
+      const patch = statusPatch(line.pod, heldOf(line), status);
       try {
-        if (patch) await pods.patch(nameOf(line.pod), "strategic", patch, { namespace: namespaceOf(line.pod), subresource: "status" });
-        if (patch) onWritten?.(clock.now() - line.wantedAt);
+        if (patch) {
+          const { metadata } = await pods.patch(nameOf(line.pod), "strategic", patch, { namespace: namespaceOf(line.pod), subresource: "status" });
+          line.version = metadata.resourceVersion ?? "";
+          onWritten?.(clock.now() - line.wantedAt);
+        }
         line.written = status;
         failures = 0;
         if (line.wanted === status) line.wanted = undefined;
@@ -86,7 +94,7 @@ export function statusWriter({ client, clock, log, signal, onWritten }: StatusWr
   return {
     write: (pod, status) => {
       const line = lineOf(pod);
-      if (!line.wanted && !line.running && !statusPatch(pod, line.written ?? pod.status ?? {}, status)) return;
+      if (!line.wanted && !line.running && !statusPatch(pod, heldOf(line), status)) return;
       if (!line.wanted) line.wantedAt = clock.now();
       line.wanted = status;
       void start(line);
@@ -96,6 +104,10 @@ export function statusWriter({ client, clock, log, signal, onWritten }: StatusWr
       while (line?.running) await line.running;
     },
     published: (pod) => lines.get(uidOf(pod))?.wanted ?? lines.get(uidOf(pod))?.written ?? pod.status ?? {},
+    isOverwritten: (pod) => {
+      const line = lines.get(uidOf(pod));
+      return line?.written !== undefined && !line.running && isLater(pod, line.version) && statusPatch(pod, pod.status ?? {}, line.written) !== undefined;
+    },
     remove: async (pod) => {
       const line = lines.get(uidOf(pod));
       while (line?.running) await line.running;
@@ -108,6 +120,8 @@ export function statusWriter({ client, clock, log, signal, onWritten }: StatusWr
     forget: (uid) => void lines.delete(uid),
   };
 }
+
+const isLater = (pod: Pod, version: string): boolean => version !== "" && Number(pod.metadata.resourceVersion) > Number(version);
 
 const own = ["phase", "message", "reason", "hostIP", "podIP", "startTime", "initContainerStatuses", "containerStatuses", "qosClass", "ephemeralContainerStatuses"] as const;
 

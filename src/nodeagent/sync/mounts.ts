@@ -40,7 +40,7 @@ export async function containerMounts(context: SyncContext, pod: Pod, container:
     mounts.push({ containerPath: "/etc/hosts", hostPath: await context.files.writeHosts(uidOf(pod), facts.hostsText), propagation: mountPropagation.private });
   }
   const last = container.terminationMessagePath;
-  if (last) mounts.push({ containerPath: last, hostPath: await context.files.messageFile(uidOf(pod), container.name), propagation: mountPropagation.private });
+  if (last) mounts.push({ containerPath: posix.resolve("/", last), hostPath: await context.files.messageFile(uidOf(pod), container.name), propagation: mountPropagation.private });
   return mounts;
 }
 

@@ -326,8 +326,9 @@ test("a path inside a volume is made, and cannot lead out of it", async (t) => {
   await symlink("new", join(volume.hostPath, "within"));
   await symlink("/nowhere/at/all", join(volume.hostPath, "dangling"));
   await bind("within/deep");
-  for (const path of ["out", "out/passwd", "dangling", "dangling/x"]) {
-    await assert.rejects(bind(path), /failed to prepare subPath for volumeMount "v" of container "c"/, path);
+  for (const path of ["out", "out/passwd"]) await assert.rejects(bind(path), /failed to prepare subPath for volumeMount "v" of container "c"/, path);
+  for (const path of ["dangling", "dangling/x", "out/none"]) {
+    await assert.rejects(bind(path), /failed to create subPath directory for volumeMount "v" of container "c"/, path);
   }
 });
 

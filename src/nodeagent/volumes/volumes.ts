@@ -75,7 +75,11 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
         return target;
       } catch (error) {
         log.error("a path inside a volume cannot be used", { pod: keyOf(pod), volume: at.volumeName, path: at.path, error: (error as Error).message });
-        throw new Error(`failed to prepare subPath for volumeMount ${JSON.stringify(at.volumeName)} of container ${JSON.stringify(at.container)}`, { cause: error });
+        const was = await stat(join(volume.hostPath, at.path)).then(
+          () => "prepare subPath",
+          () => "create subPath directory",
+        );
+        throw new Error(`failed to ${was} for volumeMount ${JSON.stringify(at.volumeName)} of container ${JSON.stringify(at.container)}`, { cause: error });
       }
     },
     refresh: (pod) =>

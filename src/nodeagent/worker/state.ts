@@ -8,7 +8,14 @@ export type Why =
   /** Nobody wants it any more: its source dropped it, or it was found running and never asked for. */
   | { readonly because: "removed" }
   /** Ended for the node's sake, or by its deadline; the status tells so. */
-  | { readonly because: "ended"; readonly reason: string; readonly message: string };
+  | ({ readonly because: "ended" } & Ending);
+
+/** `disruption` is told in a condition, for those who want to know why a pod did not live on. */
+export interface Ending {
+  readonly reason: string;
+  readonly message: string;
+  readonly disruption?: { readonly reason: string; readonly message: string };
+}
 
 export type WorkerState =
   | { readonly at: "syncing"; readonly pod: Pod }

@@ -1,0 +1,78 @@
+// Which pods must go so that a pod of the system fits: as few as possible, those that count on least first.
+import type { Pod } from "#api";
+import type { Dialect } from "#dialect";
+import { type QosClass, qosClass } from "../plan/qos.ts";
+import { isCritical } from "../pod.ts";
+import { type Shortage, requestsOf } from "./fit.ts";
+
+/** What is still to be freed, by resource. */
+type Needs = ReadonlyMap<string, number>;
+
+/** The pods to end for `pod`. Throws when all that it may end would not be enough. */
+export function podsToPreempt(pod: Pod, others: readonly Pod[], lacking: readonly Shortage[], dialect: Dialect): Pod[] {
+  const needs: Needs = new Map(lacking.map(({ resource, requested, used, capacity }) => [resource, requested - (capacity - used)]));
+  const yielding = others.filter((other) => mustYield(pod, other, dialect));
+  const [least, middle, most] = (["BestEffort", "Burstable", "Guaranteed"] as const).map((quality: QosClass) => yielding.filter((other) => qosClass(other) === quality)) as [
+    Pod[],
+    Pod[],
+    Pod[],
+  ];
+  refuse(freed(needs, yielding));
+  const ofMost = nearest(most, freed(needs, [...least, ...middle]));
+  const ofMiddle = nearest(middle, freed(needs, [...least, ...ofMost]));
+  const ofLeast = nearest(least, freed(needs, [...ofMiddle, ...ofMost]));
+  return [...ofLeast, ...ofMiddle, ...ofMost];
+}
+
+function mustYield(pod: Pod, other: Pod, dialect: Dialect): boolean {
+  if (isCritical(pod, dialect) && !isCritical(other, dialect)) return true;
+  const [own, its] = [pod.spec.priority, other.spec.priority];
+  return own !== undefined && its !== undefined && Number(own) > Number(its);
+}
+
+const amountOf = (pod: Pod, resource: string): number => (resource === "pods" ? 1 : (requestsOf(pod).get(resource) ?? 0));
+
+/** What is left of the needs without these pods. */
+function freed(needs: Needs, pods: readonly Pod[]): Needs {
+  const left = [...needs].map(([resource, amount]) => [resource, pods.reduce((rest, pod) => rest - amountOf(pod, resource), amount)] as const);
+  return new Map(left.filter(([, amount]) => amount > 0));
+}
+
+/** Again and again the pod that frees the largest part of what is left; of equals the smaller. */
+function nearest(candidates: readonly Pod[], needs: Needs): Pod[] {
+  const pods = [...candidates];
+  const chosen: Pod[] = [];
+  for (let left = needs; left.size > 0;) {
+    if (pods.length === 0) refuse(left);
+    let best = 0;
+    for (const [at, pod] of pods.entries()) {
+      const nearer = distance(pod, left) - distance(pods[best]!, left);
+      if (nearer < 0 || (nearer === 0 && isSmaller(pod, pods[best]!))) best = at;
+    }
+    const [pod] = pods.splice(best, 1);
+    chosen.push(pod!);
+    left = freed(left, [pod!]);
+  }
+  return chosen;
+}
+
+/** Each need weighs the same, whatever its unit. */
+function distance(pod: Pod, needs: Needs): number {
+  let sum = 0;
+  for (const [resource, amount] of needs) sum += (Math.max(0, amount - amountOf(pod, resource)) / amount) ** 2;
+  return sum;
+}
+
+function isSmaller(one: Pod, other: Pod): boolean {
+  for (const resource of ["memory", "cpu"]) {
+    const difference = amountOf(one, resource) - amountOf(other, resource);
+    if (difference !== 0) return difference < 0;
+  }
+  return false;
+}
+
+function refuse(left: Needs): void {
+  if (left.size === 0) return;
+  const told = [...left].map(([resource, amount]) => `(res: ${resource}, q: ${amount}), `).join("");
+  throw new Error(`no set of running pods found to reclaim resources: [${told}]`);
+}
