@@ -8,6 +8,7 @@ import type { Catalog } from "../catalog.ts";
 import type { PathHandler } from "../router.ts";
 import { documentNames, openApiV2, openApiV3 } from "./document.ts";
 import { binaryDocument } from "./binary.ts";
+import { documentReply } from "./document-reply.ts";
 
 interface Made {
   readonly body: Buffer;
@@ -52,7 +53,7 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
         varied,
       );
     }
-    if (path === "/openapi/v3" || path === "/openapi/v3/") return index();
+    if (path === "/openapi/v3" || path === "/openapi/v3/") return index(call);
     if (!path.startsWith("/openapi/v3/")) return undefined;
     const name = path.slice("/openapi/v3/".length);
     if (!documentNames(catalog(), dialect).includes(name)) return { status: 404, headers: {} };
@@ -66,17 +67,13 @@ export function openApi(catalog: () => Catalog, dialect: Dialect): PathHandler {
   };
 
   /** The hashes of all documents. Those that are not made yet are made one at a time, so that others are not held up for all of them. */
-  async function index(): Promise<Reply> {
+  async function index(call: ApiCall): Promise<Reply> {
     const paths: Record<string, { readonly serverRelativeURL: string }> = {};
     for (const name of documentNames(catalog(), dialect)) {
       if (!made.has(`v3 ${name}`)) await setImmediate();
       paths[name] = { serverRelativeURL: `/openapi/v3/${name}?hash=${document(name).hash}` };
     }
-    return {
-      status: 200,
-      headers: { "content-type": "text/plain; charset=utf-8", "last-modified": new Date().toUTCString(), "accept-ranges": "bytes" },
-      body: json({ paths }),
-    };
+    return documentReply(call.call.headers, { body: json({ paths }), headers: { "content-type": "text/plain; charset=utf-8", "last-modified": new Date().toUTCString() } });
   }
 
   function document(name: string): Made {
@@ -101,7 +98,5 @@ function chosen(call: ApiCall, offered: readonly string[]): string | undefined {
 }
 
 function cached(call: ApiCall, { body, hash, at }: Made, type: string, vary = "Accept"): Reply {
-  const etag = `"${hash}"`;
-  const headers = { "content-type": type, etag, vary, "last-modified": at, "accept-ranges": "bytes" };
-  return header(call.call.headers, "if-none-match") === etag ? { status: 304, headers } : { status: 200, headers, body };
+  return documentReply(call.call.headers, { body, headers: { "content-type": type, etag: `"${hash}"`, vary, "last-modified": at } });
 }
