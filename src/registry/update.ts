@@ -15,6 +15,8 @@ import type { ApiObject } from "./strategy.ts";
 export interface Change {
   /** The new object in the stored shape, made from a copy of the present one (undefined when there is none). */
   transform(old: ApiObject | undefined): ApiObject | Promise<ApiObject>;
+  /** The transform leaves the object it is given as it is, and what it makes shares with it only who owns what: it needs no copy of its own. */
+  readonly apart?: boolean;
   /** The transform has already written managed fields (server-side apply). */
   readonly tracked?: boolean;
   /** Creates the object when there is none. */
@@ -53,7 +55,7 @@ export async function update(request: WriteRequest, name: string, change: Change
     if (change.uid && change.uid !== old.metadata.uid) {
       throw conflict(resource.nameIn(endpoint), name, `Precondition failed: UID in precondition: ${change.uid}, UID in object meta: ${old.metadata.uid}`);
     }
-    const object = await change.transform(copy());
+    const object = await change.transform(change.apart ? old : copy());
     tidyOwners(request, object);
     const unconditional = wantsAnyVersion(object);
     if (unconditional && resource.strategy.conditionalUpdate) {

@@ -28,7 +28,7 @@ export const patch: Endpointed = async (context, call, endpoint) => {
 
 const patched =
   (change: (served: ApiObject) => ApiObject) =>
-  (request: WriteRequest): Change => ({ transform: (old) => defaulted(request, change(request.endpoint.fromHub(old!))) });
+  (request: WriteRequest): Change => ({ apart: request.endpoint.isHub, transform: (old) => defaulted(request, change(request.endpoint.fromHub(old!))) });
 
 const applied =
   (configuration: Configuration, { force = false }: WriteOptions, mayCreate: () => Promise<void>) =>
@@ -36,6 +36,7 @@ const applied =
     createIfAbsent: true,
     mayCreate,
     tracked: true,
+    apart: true,
     transform: (old) => {
       const object = applyObject(request, old, configuration.read(), force);
       configuration.judge();

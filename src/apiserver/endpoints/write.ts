@@ -22,6 +22,7 @@ export const replace: Endpointed = async (context, call, endpoint) => {
   const next = defaulted(request, sent);
   const { held, created } = await update(request, call.target.name, {
     transform: () => deepCopy(next),
+    apart: true,
     createIfAbsent: endpoint.resource.strategy.createOnUpdate ?? false,
     mayCreate: () => context.mayCreate(call),
     uid: next.metadata.uid,
