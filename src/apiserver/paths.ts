@@ -22,10 +22,10 @@ export function versionInfo(): Record<string, string> {
   };
 }
 
-export function rootPaths(catalog: () => Catalog, health: HealthPaths): PathHandler {
+export function rootPaths(catalog: () => Catalog, health: HealthPaths, more: readonly string[]): PathHandler {
   return (call) => {
     const { path } = call.target;
-    if (path === "/" || path === "/index.html") return json({ paths: allPaths(catalog(), health) });
+    if (path === "/" || path === "/index.html") return json({ paths: allPaths(catalog(), health, more) });
     if (path === "/version" || path === "/version/") {
       if (call.method !== "GET") throw methodNotAllowed();
       if (!takes(call, "application/json")) throw new ApiError(406, "NotAcceptable", "only the following media types are accepted: application/json", {});
@@ -43,7 +43,7 @@ export function takes(call: ApiCall, media: string): boolean {
   return !accept || parseAccept(accept).some(({ type, subtype }) => `${type}/${subtype}` === media || (type === "*" && subtype === "*"));
 }
 
-function allPaths(catalog: Catalog, health: HealthPaths): string[] {
+function allPaths(catalog: Catalog, health: HealthPaths, more: readonly string[]): string[] {
   const groups = catalog.groups().flatMap(({ name, versions }) => [`/apis/${name}`, ...versions.map(({ groupVersion }) => `/apis/${groupVersion}`)]);
   const checks = Object.entries(health).flatMap(([endpoint, list]) => [`/${endpoint}`, ...(list as readonly HealthCheck[]).map(({ name }) => `/${endpoint}/${name}`)]);
   return [
@@ -54,12 +54,12 @@ function allPaths(catalog: Catalog, health: HealthPaths): string[] {
     "/apis/",
     ...groups,
     ...checks,
-    "/metrics",
     "/openapi/v2",
     "/openapi/v3",
     "/openapi/v3/",
     "/openid/v1/jwks",
     "/version",
+    ...more,
   ].sort();
 }
 

@@ -13,7 +13,7 @@ import { ApiCall } from "./api-call.ts";
 import { type Catalog, type SpecialGroup, catalog } from "./catalog.ts";
 import { discovery } from "./discovery/discovery.ts";
 import type { EndpointContext } from "./endpoints/context.ts";
-import { type HealthPaths, healthReply } from "./health/health.ts";
+import { type HealthObserver, type HealthPaths, healthReply } from "./health/health.ts";
 import { type PathHandler, router } from "./router.ts";
 import type { Serves } from "./serving/served-apis.ts";
 import type { ServingSteps } from "./serving/serving.ts";
@@ -88,6 +88,7 @@ export interface FrontOptions {
   readonly specials: readonly SpecialGroup[];
   readonly paths: readonly PathHandler[];
   readonly health: HealthPaths;
+  readonly healthObserver: HealthObserver;
   readonly steps: ServingSteps;
   readonly serves: Serves;
   /** Counts what watches deliver. */
@@ -118,7 +119,7 @@ export function buildFront(core: Core, options: FrontOptions): Front {
   };
   const served = catalog([...core.resources.values()], options.specials, dialect, options.serves);
   const found = discovery(served, dialect, options.serverAddress);
-  const paths: PathHandler[] = [(call) => found.handle(call), (call) => healthReply(options.health, call), ...options.paths];
+  const paths: PathHandler[] = [(call) => found.handle(call), (call) => healthReply(options.health, call, options.healthObserver), ...options.paths];
   const steps = {
     dialect,
     authenticator: options.authenticator,

@@ -54,3 +54,11 @@ test("health: a check that fails without a word still fails", async () => {
   const reply = await healthReply({ ...well, livez: [ill("mute", "")] }, call("/livez"));
   assert.equal(reply?.status, 500);
 });
+
+test("what is found is told, check by check, of whole endpoints only", async () => {
+  const found: string[] = [];
+  const observer = { found: (endpoint: string, name: string, fine: boolean) => void found.push(`${endpoint} ${name} ${fine}`) };
+  await healthReply(unwell, call("/healthz?exclude=log"), observer);
+  await healthReply(unwell, call("/healthz/log"), observer);
+  assert.deepEqual(found, ["healthz ping true", "healthz store false"]);
+});

@@ -14,10 +14,15 @@ export interface HealthPaths {
   readonly readyz: readonly HealthCheck[];
 }
 
+export interface HealthObserver {
+  /** Told of each check of a whole endpoint; whoever asks for one check alone wants just that. */
+  found(endpoint: string, name: string, fine: boolean): void;
+}
+
 const text = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" };
 
 /** Answers a health path, or nothing when the path is not one. */
-export async function healthReply(paths: HealthPaths, call: ApiCall): Promise<Reply | undefined> {
+export async function healthReply(paths: HealthPaths, call: ApiCall, observer?: HealthObserver): Promise<Reply | undefined> {
   const match = /^\/(healthz|livez|readyz)(?:\/(.+))?$/.exec(call.target.path);
   if (!match) return undefined;
   const [, endpoint, one] = match as unknown as [string, keyof HealthPaths, string | undefined];
@@ -26,7 +31,7 @@ export async function healthReply(paths: HealthPaths, call: ApiCall): Promise<Re
     const check = checks.find(({ name }) => name === one);
     return check ? await single(check) : undefined;
   }
-  return await all(endpoint, checks, call);
+  return await all(endpoint, checks, call, observer);
 }
 
 async function single(check: HealthCheck): Promise<Reply> {
@@ -35,7 +40,7 @@ async function single(check: HealthCheck): Promise<Reply> {
   return { status: 200, headers: { "content-type": text["content-type"] }, body: Buffer.from("ok") };
 }
 
-async function all(endpoint: string, checks: readonly HealthCheck[], call: ApiCall): Promise<Reply> {
+async function all(endpoint: string, checks: readonly HealthCheck[], call: ApiCall, observer: HealthObserver | undefined): Promise<Reply> {
   const excluded = new Set(
     call.query
       .all("exclude")
@@ -50,6 +55,7 @@ async function all(endpoint: string, checks: readonly HealthCheck[], call: ApiCa
       continue;
     }
     const wrong = await trouble(check);
+    observer?.found(endpoint, check.name, !wrong);
     if (wrong) {
       // The reason may tell too much; the log has it.
       lines.push(`[-]${check.name} failed: reason withheld`);

@@ -98,16 +98,17 @@ async function follow({ resource, key }: Followed, clock: Clock, signal: AbortSi
   const concerns = ({ item }: { readonly item: Held }): boolean => key === undefined || item.key === resource.prefix + key;
   while (!signal.aborted) {
     const over = Promise.withResolvers<void>();
-    signal.addEventListener("abort", over.resolve, { once: true });
+    const ended = (): void => over.resolve();
+    signal.addEventListener("abort", ended, { once: true });
     const watcher = {
       deliver: (frames: readonly { readonly item: Held }[]) => {
         if (frames.some(concerns)) call();
       },
-      ended: () => over.resolve(),
+      ended,
     };
     const watching = resource.source.watch({ below: "", selector: selectEverything, from: "now", signal }, watcher);
     await watching.then(() => over.promise, () => clock.sleep(1000, signal).catch(() => undefined)); // prettier-ignore
-    signal.removeEventListener("abort", over.resolve);
+    signal.removeEventListener("abort", ended);
     // What happened between two watches was not seen.
     call();
   }

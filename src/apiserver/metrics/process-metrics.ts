@@ -16,7 +16,7 @@ export function processMetrics(metrics: Metrics): () => void {
   const open = gauge("process_open_fds", "Open file descriptors.");
   const most = gauge("process_max_fds", "Most file descriptors that may be open.");
   const active = gauge("nodejs_active_resources_total", "Handles and requests that keep the process busy.");
-  gauge("process_start_time_seconds", "Start of the process, in seconds since the epoch.").set(performance.timeOrigin / 1000);
+  processStart(metrics);
   metrics.beforeScrape(() => {
     const { user, system } = process.cpuUsage();
     cpu.value = (user + system) / 1e6;
@@ -30,6 +30,14 @@ export function processMetrics(metrics: Metrics): () => void {
     most.set(mostDescriptors());
   });
   return eventLoopDelay(metrics);
+}
+
+/** Every registry tells it, so that readers know when counters began anew. */
+export function processStart(metrics: Metrics, stability?: "ALPHA"): void {
+  metrics
+    .gauge({ name: "process_start_time_seconds", help: "Start of the process, in seconds since the epoch.", ...(stability && { stability }) })
+    .with()
+    .set(performance.timeOrigin / 1000);
 }
 
 /** How late a timer fires is how long anybody else has waited, too. */

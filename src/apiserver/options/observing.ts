@@ -86,6 +86,7 @@ export const observingSection = (dialect: Dialect) =>
       check: hiddenMetricsVersion(previousMinorVersion),
       doc: `Show the metrics that are hidden since the previous minor version; only ${previousMinorVersion} is accepted. None are hidden at present.`,
     }),
+    option({ flag: "enable-logs-handler", type: bool, default: true, doc: "Serve the files of this machine's log folder at /logs, to whoever is allowed that path." }),
     option({ flag: "log-flush-frequency", type: duration, default: 5000, check: above(0), doc: "Longest time between two flushes of the log." }),
     option({ flag: "logging-format", type: oneOf("text"), default: "text", doc: "Format of the log; only text." }),
     verbosityOption({}),

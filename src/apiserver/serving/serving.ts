@@ -3,12 +3,15 @@ import { type Clock, type Log, type Metrics, createMetrics, systemClock } from "
 import type { Dialect } from "#dialect";
 import type { ApiCall } from "../api-call.ts";
 import { profilingPaths } from "../debug/profiling.ts";
+import type { HealthObserver } from "../health/health.ts";
 import { gate } from "../lifecycle/gate.ts";
 import { Lifecycle } from "../lifecycle/lifecycle.ts";
 import { metricsPath } from "../metrics/handler.ts";
+import { healthMetrics } from "../metrics/health-metrics.ts";
 import { processMetrics } from "../metrics/process-metrics.ts";
 import { type RequestMetrics, requestMetrics } from "../metrics/request-metrics.ts";
 import type { PathHandler } from "../router.ts";
+import { logFiles } from "./log-files.ts";
 import type { ApiserverSettings } from "../settings-of.ts";
 import type { ApiStep } from "../steps.ts";
 import { deadline } from "./deadline.ts";
@@ -46,6 +49,9 @@ export interface Serving {
   readonly requests: RequestMetrics;
   readonly steps: ServingSteps;
   readonly paths: readonly PathHandler[];
+  /** Those of them that the list of all paths names. */
+  readonly shownPaths: readonly string[];
+  readonly healthObserver: HealthObserver;
   /** Profiling alone, for the debug socket. */
   readonly profiling: PathHandler;
   stop(): void;
@@ -56,6 +62,8 @@ export function servingFor({ dialect, settings, enabled, clock, log, served }: S
   const requests = requestMetrics(metrics, "apiserver", served);
   const stopMeasuring = processMetrics(metrics);
   buildInfo(metrics, dialect);
+  const health = healthMetrics(dialect);
+  const told = enabled("ComponentSLIs");
   const lifecycle = new Lifecycle({
     // Connections live in real time, whatever clock the requests see.
     clock: systemClock,
@@ -90,7 +98,14 @@ export function servingFor({ dialect, settings, enabled, clock, log, served }: S
       ],
       inner: [largeAnswers({ clock, compress: enabled("APIResponseCompression") })],
     },
-    paths: [metricsPath(metrics), ...(settings.profiling ? [profiling] : [])],
+    healthObserver: health,
+    paths: [
+      metricsPath("/metrics", metrics),
+      ...(told ? [metricsPath("/metrics/slis", health.metrics)] : []),
+      ...(settings.enableLogsHandler ? [logFiles("/logs", "/var/log")] : []),
+      ...(settings.profiling ? [profiling] : []),
+    ],
+    shownPaths: ["/metrics", ...(told ? ["/metrics/slis"] : []), ...(settings.enableLogsHandler ? ["/logs"] : [])],
     stop: stopMeasuring,
   };
 }
