@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { ApiError, type FieldError, alreadyExists, badRequest, invalid } from "#base";
 import { validate } from "#schema";
-import type { Held } from "#watchcache";
+import { type Held, withoutRevision } from "#watchcache";
 import { trackUpdate } from "./field-owners.ts";
 import { generatedName, pathSegment } from "./names.ts";
 import { newMetaErrors } from "./meta-checks.ts";
@@ -77,19 +77,11 @@ async function attemptToCreate(request: WriteRequest, object: ApiObject, options
   if (present) throw exists(request, meta, present);
   if (meta.resourceVersion) throw badRequest("resourceVersion should not be set on objects to be created");
   const encoded = resource.encode(object);
-  if (request.dryRun) return neverStored(encoded.hold(0));
+  if (request.dryRun) return withoutRevision(encoded.hold(0));
   const ttlSeconds = strategy.ttlSeconds?.(object, about);
   const outcome = await resource.write({ key, value: encoded.value, expect: "absent", ...(ttlSeconds !== undefined && { ttlSeconds }) });
   if (!outcome.done) throw exists(request, meta, await resource.source.get(key, { at: "any" }));
   return encoded.hold(outcome.revision);
-}
-
-const revisionKey = ',"resourceVersion":"';
-
-/** What a dry run shows: the revision that it does not have is cut out again. */
-function neverStored(held: Held): Held {
-  const line = Buffer.concat([held.line.subarray(0, held.revisionStart - revisionKey.length), held.line.subarray(held.revisionEnd + 1)]);
-  return { ...held, line, json: line.subarray(0, -1) };
 }
 
 /** The name is taken; by what is about to go, if so. */

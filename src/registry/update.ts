@@ -2,7 +2,7 @@
 import { ApiError, type FieldError, badRequest, conflict, invalid, invalidValue, notFound } from "#base";
 import { type JsonObject, keepTimes, validate } from "#schema";
 import { isDeepStrictEqual } from "node:util";
-import type { Held } from "#watchcache";
+import { type Held, saysTheSame } from "#watchcache";
 import { create, fillNamespace } from "./create.ts";
 import { clearEmptyLists } from "./empty-lists.ts";
 import { trackUpdate } from "./field-owners.ts";
@@ -146,7 +146,6 @@ async function store(request: WriteRequest, key: string, next: ApiObject, old: A
   const { resource } = request.endpoint;
   const object = keepTimes(old as unknown as JsonObject, next as unknown as JsonObject) as unknown as ApiObject;
   const encoded = resource.encode(object);
-  const updated = encoded.hold(held.revision);
   const { metadata: meta } = object;
   if (
     meta.deletionTimestamp &&
@@ -155,11 +154,12 @@ async function store(request: WriteRequest, key: string, next: ApiObject, old: A
     old.metadata.deletionTimestamp &&
     !resource.strategy.heldBack?.(object)
   ) {
-    if (request.dryRun) return updated;
+    const last = encoded.hold(held.revision);
+    if (request.dryRun) return last;
     const outcome = await resource.write({ key, value: null, expect: held.revision });
-    return outcome.done ? updated : undefined;
+    return outcome.done ? last : undefined;
   }
-  if (updated.json.equals(held.json) || request.dryRun) return updated;
+  if (request.dryRun || saysTheSame(held, encoded.json)) return encoded.hold(held.revision);
   const ttlSeconds = resource.strategy.ttlSeconds?.(object, circumstances(request));
   const outcome = await resource.write({ key, value: encoded.value, expect: held.revision, ...(ttlSeconds !== undefined && { ttlSeconds }) });
   return outcome.done ? encoded.hold(outcome.revision) : undefined;

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { heldAt, hold, uidOf } from "./held.ts";
+import { heldAt, hold, saysTheSame, uidOf, withoutRevision } from "./held.ts";
 
 const known = { namespace: "n", name: "a", labels: {}, fields: {} };
 const bytes = (text: string): Uint8Array => Buffer.from(text);
@@ -40,5 +40,22 @@ for (const uid of ["a3c1f7de-3a30-4f2f-9a7a-0d3a5f5e8b11", "x", ""]) {
     for (const revision of [1, 10, 123456789]) assert.equal(uidOf(hold("k", revision, bytes(text), known)), uid);
   });
 }
+
+test("what is held is known again by what was encoded, whatever its revision", () => {
+  for (const revision of [1, 10, 123456789]) {
+    const held = hold("k", revision, bytes(plain), known);
+    assert.ok(saysTheSame(held, bytes(plain)));
+    for (const other of [
+      plain.replace("Thing", "Thong"),
+      plain.replace('"spec":{}', '"spec":[]'),
+      plain.replace("u-1", "u-2"),
+      `${plain} `,
+      plain.slice(0, -1),
+      held.json.toString(),
+    ])
+      assert.equal(saysTheSame(held, bytes(other)), false, other);
+    assert.equal(withoutRevision(held).line.toString(), `${plain}\n`);
+  }
+});
 
 test("bytes that are no object are refused by key", () => assert.throws(() => hold("/registry/x", 1, bytes("{}"), known), /\/registry\/x/));

@@ -52,12 +52,28 @@ export function hold(key: string, revision: Revision, encoded: Uint8Array, known
 }
 
 /** The uid stands right before the revision. */
-export function uidOf({ line, revisionStart }: Held): string {
-  const end = revisionStart - revisionKeyBytes;
-  return line.toString("latin1", line.lastIndexOf(quote, end - 1) + 1, end);
+export function uidOf(held: Held): string {
+  const end = revisionKeyStart(held) - 1;
+  return held.line.toString("latin1", held.line.lastIndexOf(quote, end - 1) + 1, end);
 }
 
-const revisionKeyBytes = '","resourceVersion":"'.length;
+const revisionKeyStart = ({ revisionStart }: Held): number => revisionStart - ',"resourceVersion":"'.length;
+
+/** Whether encoded JSON that has no revision yet says what is held. */
+export function saysTheSame(held: Held, encoded: Uint8Array): boolean {
+  const { line, revisionEnd } = held;
+  const start = revisionKeyStart(held);
+  const rest = revisionEnd + 1;
+  if (encoded.length !== start + line.length - 1 - rest) return false;
+  return line.compare(encoded, start, encoded.length, rest, line.length - 1) === 0 && line.compare(encoded, 0, start, 0, start) === 0;
+}
+
+/** What is held without its revision, for what has none. */
+export function withoutRevision(held: Held): Held {
+  const at = revisionKeyStart(held);
+  const line = Buffer.concat([held.line.subarray(0, at), held.line.subarray(held.revisionEnd + 1)]);
+  return { ...held, line, json: line.subarray(0, -1), revisionStart: at, revisionEnd: at };
+}
 
 /** The bytes once, and beside them only numbers and words: there may be a million of these. */
 class HeldBytes implements Held {

@@ -1,4 +1,4 @@
-export { type Held, type Known, heldAt, hold, uidOf } from "./held.ts";
+export { type Held, type Known, heldAt, hold, saysTheSame, uidOf, withoutRevision } from "./held.ts";
 export { Change, Frame, type FrameEncoder, type FrameType, bytesOf } from "./frame.ts";
 export { type Freshness, type ListQuery, type Listing, NotYet, type ObjectSource, type WatchQuery, type Watcher } from "./source.ts";
 export type { HistoryBounds } from "./history.ts";
