@@ -1,7 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { dialects } from "#dialect";
+import { StoreBusy, StoreFull } from "#store";
 import { at, serve } from "./server.fixture.ts";
-import { newAuditId, warningValues } from "./steps.ts";
+import { apiCall } from "./serving/call.fixture.ts";
+import { newAuditId, rescue, warningValues } from "./steps.ts";
 
 const { ask, must } = await serve();
 const maps = "/api/v1/namespaces/default/configmaps";
@@ -54,6 +57,22 @@ test("every answer carries an audit id, the client's own where it is one", async
     assert.match(newAuditId({ headers } as unknown as Parameters<typeof newAuditId>[0]), /^[0-9a-f-]{36}$/);
   }
 });
+
+const troubles: [name: string, error: Error, code: number, message: RegExp, logged: number][] = [
+  ["a mistake", new Error("oops"), 500, /^Internal error occurred: logged-1$/, 1],
+  ["a full store", new StoreFull("/somewhere", "disk is full"), 500, /the store has no space left; nothing was written$/, 1],
+  ["a busy store", new StoreBusy(3), 429, /try again later$/, 0],
+];
+for (const [name, error, code, message, logged] of troubles) {
+  test(`${name} below the endpoints is told as ${code}`, async () => {
+    const seen: unknown[] = [];
+    const options = { dialect: dialects.orch, surprised: (surprise: unknown) => `logged-${seen.push(surprise)}` } as unknown as Parameters<typeof rescue>[0];
+    const reply = await rescue(options).run(apiCall({ method: "POST", path: maps }), () => Promise.reject(error));
+    assert.equal(reply.status, code);
+    assert.match((JSON.parse(Buffer.from(reply.body as Uint8Array).toString()) as { message: string }).message, message);
+    assert.deepEqual(seen, [error].slice(0, logged));
+  });
+}
 
 test("answers are not to be cached", async () => {
   assert.equal((await must(200, "GET", maps)).headers["cache-control"], "no-cache, private");

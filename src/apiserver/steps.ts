@@ -5,9 +5,11 @@ import { type Authenticator, BadCredential, type Credentials, bearerToken } from
 import { ApiError, unauthorized } from "#base";
 import type { Dialect } from "#dialect";
 import { type Call, type Reply, type Step, header, headerList } from "#http";
+import { StoreBusy, StoreClosed } from "#store";
 import type { ApiCall } from "./api-call.ts";
 import { negotiate } from "./represent/negotiate.ts";
 import { statusObject, statusReply } from "./represent/status.ts";
+import { storeTrouble } from "./storage/store-trouble.ts";
 
 export type ApiStep = Step<ApiCall>;
 
@@ -35,7 +37,11 @@ export function rescue({ dialect, surprised }: StepOptions): ApiStep {
       }
       function known(error: unknown): ApiError {
         if (error instanceof ApiError) return error;
-        return new ApiError(500, "InternalError", `Internal error occurred: ${surprised(error, call)}`, { causes: [{ message: "see the server's log" }] });
+        const trouble = storeTrouble(error, call.method !== "GET");
+        // What passes by itself needs nobody's attention.
+        if (trouble && (error instanceof StoreBusy || error instanceof StoreClosed)) return trouble;
+        const id = surprised(error, call);
+        return trouble ?? new ApiError(500, "InternalError", `Internal error occurred: ${id}`, { causes: [{ message: "see the server's log" }] });
       }
     },
   };
