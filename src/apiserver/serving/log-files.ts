@@ -15,7 +15,8 @@ const types: Readonly<Record<string, string>> = {
   ".gz": "application/gzip",
 };
 const chunkBytes = 64 * 1024;
-const looksBinary = /[\0-\x08\x0e-\x1a\x1c-\x1f]/;
+/** Tabs, line ends and escapes are text. */
+const isBinary = (byte: number): boolean => byte < 9 || (byte > 13 && byte < 32 && byte !== 27);
 
 export function logFiles(path: string, folder: string): PathHandler {
   return async (call) => {
@@ -71,7 +72,7 @@ export function rangeOf(asked: string | undefined, size: number): { readonly fro
 
 async function typeOf(file: FileHandle): Promise<string> {
   const { buffer, bytesRead } = await file.read(Buffer.alloc(512), 0, 512, 0);
-  return looksBinary.test(buffer.toString("latin1", 0, bytesRead)) ? "application/octet-stream" : text;
+  return buffer.subarray(0, bytesRead).some(isBinary) ? "application/octet-stream" : text;
 }
 
 async function listing(folder: string, headers: Readonly<Record<string, string>>): Promise<Reply> {
