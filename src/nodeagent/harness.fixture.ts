@@ -153,7 +153,7 @@ export function harness(options: HarnessOptions = {}): Harness {
       if (JSON.stringify(list.at(-1)) !== JSON.stringify(status)) list.push(structuredClone(status));
     },
     settled: async () => undefined,
-    isOverwritten: () => false,
+    restore: () => undefined,
     published: (pod) => told.get(uidOf(pod))?.at(-1) ?? pod.status ?? {},
     remove: async (pod) => {
       deleted.push(uidOf(pod));

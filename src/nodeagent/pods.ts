@@ -309,8 +309,9 @@ export function pods(options: PodsOptions): Pods {
     set: (pod) => {
       const entry = entries.get(uidOf(pod));
       if (entry) {
-        const quiet = !matters(podOf(entry), pod) && !writer?.isOverwritten(pod);
+        const quiet = !matters(podOf(entry), pod);
         if (!quiet) entry.refreshedAt = -Infinity;
+        if (!isOwnStatic(pod)) writer?.restore(pod);
         entry.worker.send({ type: "update", pod }, quiet);
       } else if (isDeleted(pod) || isFinished(pod)) add(begin(pod), false).worker.wake();
       else admit(pod);

@@ -104,17 +104,21 @@ test("removal waits for the last word, and names the very pod", async () => {
   assert.deepEqual(deleted, [{ namespace: "n", graceSeconds: 0, uid: "u" }]);
 });
 
-test("what somebody else changed is noticed in later objects, and written again", async () => {
+test("what somebody else changed is written again, when it is seen in a later object", async () => {
   const { sent, writer } = setUp();
   const at = (resourceVersion: string, status: PodStatus) => samplePod({}, { resourceVersion }, status);
-  writer.write(at("1", { phase: "Pending" }), { phase: "Running" });
+  const [own, foreign] = [
+    { type: "Ready", status: "True" },
+    { type: "x/mine", status: "True" },
+  ];
+  writer.write(at("1", { phase: "Pending" }), { phase: "Running", conditions: [own, foreign] });
   await settled();
-  assert.deepEqual(
-    [at("9", { phase: "Pending" }), at("10", { phase: "Running" }), at("11", { phase: "Running" }), at("12", { phase: "Pending" })].map((of) => writer.isOverwritten(of)),
-    [false, false, false, true],
-  );
-  writer.write(at("9", { phase: "Pending" }), { phase: "Running" });
-  writer.write(at("12", { phase: "Pending" }), { phase: "Running" });
+  sent.length = 0;
+  const changed = { phase: "Running", conditions: [own, { ...foreign, status: "False" }] };
+  for (const seen of [at("1", { phase: "Pending" }), at("10", changed), at("11", changed), at("12", { ...changed, phase: "Failed" })]) writer.restore(seen);
   await settled();
-  assert.deepEqual(sent, [{ phase: "Running" }, { phase: "Running" }]);
+  assert.deepEqual(sent, []);
+  writer.restore(at("13", { phase: "Pending", message: "m", conditions: [{ ...own, status: "False", reason: "r" }, foreign] }));
+  await settled();
+  assert.deepEqual(sent, [{ phase: "Running", message: null, conditions: [{ reason: null, ...own }] }] as never);
 });

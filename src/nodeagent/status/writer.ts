@@ -2,7 +2,8 @@
 import { Pod as PodKind, type Pod, type PodCondition, type PodStatus } from "#api";
 import { ApiError, type Clock, type Log } from "#base";
 import type { ApiClient, ResourceClient } from "#client";
-import { keyOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
+import { isFinished, keyOf, nameOf, namespaceOf, uidOf } from "../pod.ts";
+import { isOwnCondition } from "./conditions.ts";
 
 export interface StatusWriter {
   /** Tells this status soon. `pod` is the object in the API server: for a static pod its mirror. */
@@ -11,8 +12,8 @@ export interface StatusWriter {
   settled(uid: string): Promise<void>;
   /** What was last written, or what the API server holds. */
   published(pod: Pod): PodStatus;
-  /** Whether somebody else has changed what was written. */
-  isOverwritten(pod: Pod): boolean;
+  /** Writes again what somebody else has changed of it since. */
+  restore(pod: Pod): void;
   /** Removes the object for good, after what is to be written. */
   remove(pod: Pod): Promise<void>;
   forget(uid: string): void;
@@ -91,22 +92,26 @@ export function statusWriter({ client, clock, log, signal, onWritten }: StatusWr
       line.running = undefined;
     }));
 
+  function write(pod: Pod, status: PodStatus): void {
+    const line = lineOf(pod);
+    if (!line.wanted && !line.running && !statusPatch(pod, heldOf(line), status)) return;
+    if (!line.wanted) line.wantedAt = clock.now();
+    line.wanted = status;
+    void start(line);
+  }
+
   return {
-    write: (pod, status) => {
-      const line = lineOf(pod);
-      if (!line.wanted && !line.running && !statusPatch(pod, heldOf(line), status)) return;
-      if (!line.wanted) line.wantedAt = clock.now();
-      line.wanted = status;
-      void start(line);
-    },
+    write,
     settled: async (uid) => {
       const line = lines.get(uid);
       while (line?.running) await line.running;
     },
     published: (pod) => lines.get(uidOf(pod))?.wanted ?? lines.get(uidOf(pod))?.written ?? pod.status ?? {},
-    isOverwritten: (pod) => {
+    restore: (pod) => {
       const line = lines.get(uidOf(pod));
-      return line?.written !== undefined && !line.running && isLater(pod, line.version) && statusPatch(pod, pod.status ?? {}, line.written) !== undefined;
+      if (!line?.written || line.running || !isLater(pod, line.version) || isFinished(pod)) return;
+      // What others tell in conditions of their own stays theirs.
+      write(pod, { ...line.written, conditions: (line.written.conditions ?? []).filter(({ type }) => isOwnCondition(type)) });
     },
     remove: async (pod) => {
       const line = lines.get(uidOf(pod));
