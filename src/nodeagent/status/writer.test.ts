@@ -107,10 +107,9 @@ test("removal waits for the last word, and names the very pod", async () => {
 test("what somebody else changed is written again, when it is seen in a later object", async () => {
   const { sent, writer } = setUp();
   const at = (resourceVersion: string, status: PodStatus) => samplePod({}, { resourceVersion }, status);
-  const [own, foreign] = [
-    { type: "Ready", status: "True" },
-    { type: "x/mine", status: "True" },
-  ];
+  const times = { lastProbeTime: null, lastTransitionTime: null };
+  const own = { ...times, type: "Ready", status: "True" };
+  const foreign = { ...times, type: "x/mine", status: "True" };
   writer.write(at("1", { phase: "Pending" }), { phase: "Running", conditions: [own, foreign] });
   await settled();
   sent.length = 0;
