@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ConfigMap, Deployment, Pod, Role } from "#api";
+import { ConfigMap, Deployment, NetworkPolicy, Pod, Role } from "#api";
 import type { Message } from "#schema";
-import { clearEmptyLists } from "./empty-lists.ts";
+import { clearEmptyLists, withoutEmpty } from "./empty-lists.ts";
 
 const cases: [name: string, schema: Message, object: object, cleared: object][] = [
   ["a required list that is empty becomes null", Role, { rules: [] }, { rules: null }],
@@ -18,5 +18,19 @@ for (const [name, schema, object, cleared] of cases) {
   test(name, () => {
     clearEmptyLists(schema, object);
     assert.deepEqual(object, cleared);
+  });
+}
+
+const dropped: [name: string, schema: Message, object: object, left: object][] = [
+  ["an empty list that counts is nobody's", NetworkPolicy, { spec: { ingress: [], egress: [{ to: [] }] } }, { spec: { egress: [{ to: [] }] } }],
+  ["one that is not empty stays", NetworkPolicy, { spec: { ingress: [{}] } }, { spec: { ingress: [{}] } }],
+  ["metadata is tracked apart", NetworkPolicy, { metadata: { managedFields: [] } }, { metadata: { managedFields: [] } }],
+  ["other empty lists stay", Role, { rules: [] }, { rules: [] }],
+];
+for (const [name, schema, object, left] of dropped) {
+  test(name, () => {
+    const before = structuredClone(object);
+    assert.deepEqual(withoutEmpty(schema, object), left);
+    assert.deepEqual(object, before);
   });
 }

@@ -1,5 +1,6 @@
 // Required lists that are empty are written as null, and null in a map of bytes as no bytes: binary storage cannot tell them apart,
 // and clients have come to see what it gives back.
+import { deepCopy } from "#base";
 import type { Message, Shape } from "#schema";
 
 type Clear = (object: Record<string, unknown>) => void;
@@ -9,6 +10,41 @@ const known = new WeakMap<Message, Clear | null>();
 /** Sets empty required lists of the object to null, in place. */
 export function clearEmptyLists(message: Message, object: object): void {
   clearerOf(message)?.(object as Record<string, unknown>);
+}
+
+const droppers = new WeakMap<Message, Clear | null>();
+
+/**
+ * The object without empty lists and maps that count only for the kind's rules: nobody owns what is never written. Itself when there are none such.
+ * Items of lists stay as they are: such a list has changed, whoever cannot see it.
+ */
+export function withoutEmpty<T extends object>(message: Message, object: T): T {
+  const drop = dropperOf(message);
+  if (!drop) return object;
+  const copy = deepCopy(object);
+  drop(copy as Record<string, unknown>);
+  return copy;
+}
+
+function dropperOf(message: Message): Clear | null {
+  const found = droppers.get(message);
+  if (found !== undefined) return found;
+  droppers.set(message, null);
+  const steps: Clear[] = [];
+  for (const [key, field] of Object.entries(message.fields)) {
+    // Managers are tracked apart from all else.
+    if (key === "metadata") continue;
+    const inner = field.shape.shape === "message" ? dropperOf(field.shape) : null;
+    if (inner && field.presence === "inline") steps.push(inner);
+    else if (inner) steps.push((object) => void (object[key] && inner(object[key] as Record<string, unknown>)));
+    if (field.more.emptyCounts)
+      steps.push((object) => {
+        if (object[key] && Object.keys(object[key]).length === 0) delete object[key];
+      });
+  }
+  const drop: Clear | null = steps.length === 0 ? null : (object) => steps.forEach((step) => step(object));
+  droppers.set(message, drop);
+  return drop;
 }
 
 function clearerOf(message: Message): Clear | null {

@@ -20,6 +20,7 @@ import {
   withManagers,
 } from "#schema";
 import { defaulted } from "./defaulting.ts";
+import { withoutEmpty } from "./empty-lists.ts";
 import { type WriteRequest, timestamp } from "./request.ts";
 import type { Endpoint } from "./resource.ts";
 import type { ApiObject } from "./strategy.ts";
@@ -27,7 +28,7 @@ import type { ApiObject } from "./strategy.ts";
 /** Notes what a write that is not an apply changed. Sets or clears `metadata.managedFields` of the new object. */
 export function trackUpdate(request: WriteRequest, old: ApiObject | undefined, next: ApiObject): void {
   const live = old && inVersion(request, old);
-  const entries = updateManagers({ ...writeOf(request), live, next: inVersion(request, next) });
+  const entries = updateManagers({ ...writeOf(request), live, next: withoutEmpty(request.endpoint.schema, inVersion(request, next)) });
   setManagers(next, entries);
 }
 

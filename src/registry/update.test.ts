@@ -7,6 +7,7 @@ import { type Sent, type Shelf, causesOf, refusal, shelf } from "./registry.fixt
 import type { ApiObject, Strategy } from "./strategy.ts";
 import { configMap } from "./strategies/config-map.ts";
 import { deployment } from "./strategies/deployment.ts";
+import { networkPolicy } from "./strategies/network-policy.ts";
 import { role } from "./strategies/role.ts";
 
 const own = "example.com/mine";
@@ -78,7 +79,9 @@ test("a change of what is not there", async (t) => {
   const { apiVersion, kind } = request().endpoint;
   const fresh = (): ApiObject => ({ apiVersion, kind, metadata: { name: "b", creationTimestamp: null } });
   await assert.rejects(update("b", { transform: fresh, createIfAbsent: true }, { subresource: "status" }), refusal(404));
-  await update("b", { transform: fresh, createIfAbsent: true });
+  const versioned = (resourceVersion: string) => (): ApiObject => ({ ...fresh(), metadata: { ...fresh().metadata, resourceVersion } });
+  await assert.rejects(update("b", { transform: versioned("x"), createIfAbsent: true }), refusal(400, /must be a number/));
+  await update("b", { transform: versioned("7"), createIfAbsent: true });
   assert.ok((await get("b"))!.metadata.uid);
 });
 
@@ -318,4 +321,15 @@ test("numbers beyond what JavaScript counts survive a change", async (t) => {
   await edit("d", (object) => void (object.metadata.labels = { x: "y" }));
   const held = await resource.source.get("default/d", { at: "latest" });
   assert.match(held!.json.toString(), /"x":"y".*"terminationGracePeriodSeconds":9007199254740993,/);
+});
+
+test("generation: a policy with an empty list is another one than a policy without, and nobody owns the list", async (t) => {
+  const at = await shelf(t, networkPolicy);
+  await at.create({ metadata: { name: "n" }, spec: { podSelector: {} } });
+  const edit = (spec: object) => at.edit("n", (object) => void Object.assign(object["spec"] as object, spec));
+  const { metadata, spec } = await edit({ ingress: [] });
+  assert.equal(metadata.generation, 2);
+  assert.deepEqual(spec, { podSelector: {}, policyTypes: ["Ingress"] });
+  assert.doesNotMatch(JSON.stringify(metadata.managedFields), /f:ingress/);
+  assert.equal((await edit({})).metadata.generation, 2);
 });

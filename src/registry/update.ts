@@ -44,6 +44,7 @@ export async function update(request: WriteRequest, name: string, change: Change
       if (change.uid) throw conflict(resource.nameIn(endpoint), name, `Precondition failed: UID in precondition: ${change.uid}, UID in object meta: `);
       if (!change.createIfAbsent || request.subresource) throw notFound(resource.nameIn(endpoint), name);
       const object = await change.transform(undefined);
+      if (!wantsAnyVersion(object)) checkVersion(object);
       // Whoever replaces what is not there has a version of something that was; it means nothing for the new object.
       delete object.metadata.resourceVersion;
       const made = await create(request, object, { tracked: change.tracked ?? false, mayCreate: change.mayCreate }).catch(unlessTaken);
@@ -65,7 +66,7 @@ export async function update(request: WriteRequest, name: string, change: Change
       ]);
     }
     if (!unconditional && object.metadata.resourceVersion !== String(held.revision)) {
-      if (!/^\d+$/.test(object.metadata.resourceVersion!)) throw badRequest(`metadata.resourceVersion: Invalid value: "${object.metadata.resourceVersion}": must be a number`);
+      checkVersion(object);
       throw resource.changedSince(endpoint, name);
     }
     object.metadata.resourceVersion = String(held.revision);
@@ -79,6 +80,10 @@ export async function update(request: WriteRequest, name: string, change: Change
 /** Somebody else created it in the meantime: then it is there to be changed. */
 function unlessTaken(error: unknown): undefined {
   if (!(error instanceof ApiError && error.reason === "AlreadyExists")) throw error;
+}
+
+function checkVersion({ metadata: { resourceVersion } }: ApiObject): void {
+  if (!/^\d+$/.test(resourceVersion!)) throw badRequest(`metadata.resourceVersion: Invalid value: "${resourceVersion}": must be a number`);
 }
 
 const wantsAnyVersion = ({ metadata }: ApiObject): boolean => metadata.resourceVersion === undefined || metadata.resourceVersion === "" || metadata.resourceVersion === "0";

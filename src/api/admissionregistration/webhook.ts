@@ -1,6 +1,6 @@
 // Webhooks that look at objects before they are stored.
 import { type TypeOf, bytes, embedded, inline, int32, list, optional, pointer, required, string } from "#schema";
-import { assumed, keyed, known, merged, whole } from "../extras.ts";
+import { assumed, emptyCounts, keyed, known, merged, whole } from "../extras.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
 import { admissionregistration } from "../packages.ts";
@@ -75,12 +75,12 @@ export type MutatingWebhook = TypeOf<typeof MutatingWebhook>;
 
 export const ValidatingWebhookConfiguration = kind("ValidatingWebhookConfiguration", "Webhooks that may refuse.", {
   metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  webhooks: optional(2, list(ValidatingWebhook), "The webhooks.", merged("name")),
+  webhooks: optional(2, list(ValidatingWebhook), "The webhooks.", { ...merged("name"), ...emptyCounts }),
 });
 export type ValidatingWebhookConfiguration = TypeOf<typeof ValidatingWebhookConfiguration>;
 
 export const MutatingWebhookConfiguration = kind("MutatingWebhookConfiguration", "Webhooks that may change objects.", {
   metadata: embedded(1, ObjectMeta, "Name, labels and whatever else every object carries."),
-  webhooks: optional(2, list(MutatingWebhook), "The webhooks, asked in order.", merged("name")),
+  webhooks: optional(2, list(MutatingWebhook), "The webhooks, asked in order.", { ...merged("name"), ...emptyCounts }),
 });
 export type MutatingWebhookConfiguration = TypeOf<typeof MutatingWebhookConfiguration>;

@@ -1,6 +1,6 @@
 // Which pods may talk to which.
 import { type TypeOf, embedded, int32, intOrString, list, optional, pointer, required, string } from "#schema";
-import { assumed, keyed, known, merged } from "../extras.ts";
+import { assumed, emptyCounts, keyed, known, merged } from "../extras.ts";
 import { Condition } from "../meta/condition.ts";
 import { LabelSelector } from "../meta/label-selector.ts";
 import { ObjectMeta } from "../meta/object-meta.ts";
@@ -17,7 +17,7 @@ export type NetworkPolicyPort = TypeOf<typeof NetworkPolicyPort>;
 
 export const IPBlock = message("IPBlock", "A range of addresses.", {
   cidr: required(1, string, "The range."),
-  except: optional(2, list(string), "Parts of it that are left out."),
+  except: optional(2, list(string), "Parts of it that are left out.", emptyCounts),
 });
 export type IPBlock = TypeOf<typeof IPBlock>;
 
@@ -29,22 +29,22 @@ export const NetworkPolicyPeer = message("NetworkPolicyPeer", "The other end of 
 export type NetworkPolicyPeer = TypeOf<typeof NetworkPolicyPeer>;
 
 export const NetworkPolicyIngressRule = message("NetworkPolicyIngressRule", "Traffic that is let in.", {
-  ports: optional(1, list(NetworkPolicyPort), "On which ports; on all when empty."),
-  from: optional(2, list(NetworkPolicyPeer), "From whom; from everyone when empty."),
+  ports: optional(1, list(NetworkPolicyPort), "On which ports; on all when empty.", emptyCounts),
+  from: optional(2, list(NetworkPolicyPeer), "From whom; from everyone when empty.", emptyCounts),
 });
 export type NetworkPolicyIngressRule = TypeOf<typeof NetworkPolicyIngressRule>;
 
 export const NetworkPolicyEgressRule = message("NetworkPolicyEgressRule", "Traffic that is let out.", {
-  ports: optional(1, list(NetworkPolicyPort), "To which ports; to all when empty."),
-  to: optional(2, list(NetworkPolicyPeer), "To whom; to everyone when empty."),
+  ports: optional(1, list(NetworkPolicyPort), "To which ports; to all when empty.", emptyCounts),
+  to: optional(2, list(NetworkPolicyPeer), "To whom; to everyone when empty.", emptyCounts),
 });
 export type NetworkPolicyEgressRule = TypeOf<typeof NetworkPolicyEgressRule>;
 
 export const NetworkPolicySpec = message("NetworkPolicySpec", "What traffic is let through.", {
   podSelector: embedded(1, LabelSelector, "Pods the policy is about.", { published: "required" }),
-  ingress: optional(2, list(NetworkPolicyIngressRule), "What is let in."),
-  egress: optional(3, list(NetworkPolicyEgressRule), "What is let out."),
-  policyTypes: optional(4, list(string), "Directions the policy is about: Ingress, Egress or both."),
+  ingress: optional(2, list(NetworkPolicyIngressRule), "What is let in.", emptyCounts),
+  egress: optional(3, list(NetworkPolicyEgressRule), "What is let out.", emptyCounts),
+  policyTypes: optional(4, list(string), "Directions the policy is about: Ingress, Egress or both.", emptyCounts),
 });
 export type NetworkPolicySpec = TypeOf<typeof NetworkPolicySpec>;
 
