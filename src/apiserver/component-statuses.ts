@@ -60,7 +60,7 @@ export function componentStatuses({ dialect, store, beside = besides }: Componen
 function chosen({ query }: ApiCall, names: readonly string[]): string[] {
   try {
     const wanted = selector(parseLabelSelector(query.get("labelSelector") ?? ""), parseFieldSelector(query.get("fieldSelector") ?? ""));
-    return names.filter((name) => wanted.matches({ labels: {}, fields: { "metadata.name": name } }));
+    return names.filter((name) => wanted.matches({ labels: {}, fields: {}, name }));
   } catch (error) {
     throw badRequest((error as Error).message);
   }

@@ -29,18 +29,21 @@ for (const text of ["!!", "a=b=c", "a in b", "a in (b", "=b", "a,", "a b", "a>x"
   test(`"${text}" is not a label selector`, () => assert.throws(() => parseLabelSelector(text), SelectorError));
 }
 
-const fields = { "metadata.name": "a", reason: "x,y" };
+const item = { labels: {}, fields: { reason: "x,y" }, name: "a" };
 const fieldCases: [text: string, matches: boolean][] = [
   ["metadata.name=a", true],
   ["metadata.name==a,reason!=z", true],
   ["metadata.name!=a", false],
   ["reason=x\\,y", true],
   ["reason=x", false],
+  ["metadata.namespace=", true],
+  ["metadata.namespace=n", false],
   ["missing=", true],
+  ["toString=", true],
   ["missing=a", false],
 ];
 for (const [text, matches] of fieldCases) {
-  test(`fields ${matches ? "match" : "do not match"} "${text}"`, () => assert.equal(selector([], parseFieldSelector(text)).matches({ labels: {}, fields }), matches));
+  test(`fields ${matches ? "match" : "do not match"} "${text}"`, () => assert.equal(selector([], parseFieldSelector(text)).matches(item), matches));
 }
 for (const text of ["bogus", "a=b=c", "a=\\x"]) {
   test(`"${text}" is not a field selector`, () => assert.throws(() => parseFieldSelector(text), SelectorError));

@@ -3,7 +3,20 @@
 /** What a selector looks at. */
 export interface Selectable {
   readonly labels: Readonly<Record<string, string>>;
+  /** Fields of the kind's own, beside `metadata.name` and `metadata.namespace`. */
   readonly fields: Readonly<Record<string, string>>;
+  readonly name?: string;
+  readonly namespace?: string;
+}
+
+/** How selectors read a label; one that is absent is none. */
+export const labelOf = ({ labels }: Selectable, key: string): string | undefined => (Object.hasOwn(labels, key) ? labels[key] : undefined);
+
+/** How selectors read a field; one that is absent is empty. */
+export function fieldOf(item: Selectable, key: string): string {
+  if (key === "metadata.name") return item.name ?? "";
+  if (key === "metadata.namespace") return item.namespace ?? "";
+  return (Object.hasOwn(item.fields, key) ? item.fields[key] : undefined) ?? "";
 }
 
 export interface Requirement {
@@ -147,9 +160,7 @@ function unescape(value: string, whole: string): string {
   return value.replace(/\\(.)/g, "$1");
 }
 
-function satisfied(values: Readonly<Record<string, string>>, { key, operator, values: wanted }: Requirement, absentIsEmpty: boolean): boolean {
-  let value = Object.hasOwn(values, key) ? values[key] : undefined;
-  if (absentIsEmpty) value ??= "";
+function satisfied(value: string | undefined, { operator, values: wanted }: Requirement): boolean {
   switch (operator) {
     case "in":
       return value !== undefined && (wanted.length === 1 ? value === wanted[0] : wanted.includes(value));
@@ -190,7 +201,9 @@ export function selector(labels: readonly Requirement[], fields: readonly Requir
     },
     labels,
     fields,
-    matches: (item) => labels.every((requirement) => satisfied(item.labels, requirement, false)) && fields.every((requirement) => satisfied(item.fields, requirement, true)),
+    matches: (item) =>
+      labels.every((requirement) => satisfied(labelOf(item, requirement.key), requirement)) &&
+      fields.every((requirement) => satisfied(fieldOf(item, requirement.key), requirement)),
     exact: field ? { of: "field", key: field.key, value: field.values[0]! } : label ? { of: "label", key: label.key, value: label.values[0]! } : undefined,
   };
 }

@@ -144,10 +144,7 @@ export class Resource {
     const meta = object.metadata;
     const stored = meta.resourceVersion === undefined ? object : { ...object, metadata: { ...meta, resourceVersion: undefined } };
     const json = Buffer.from(encodeHeld(this.hub, stored));
-    const name = meta.name ?? "";
-    const namespace = meta.namespace ?? "";
-    const fields = this.namespaced ? { "metadata.name": name, "metadata.namespace": namespace } : { "metadata.name": name };
-    return { json, known: { name, namespace, labels: meta.labels ?? noLabels, fields: this.strategy.fields ? { ...fields, ...this.strategy.fields(object) } : fields } };
+    return { json, known: { name: meta.name ?? "", namespace: meta.namespace ?? "", labels: meta.labels ?? nothing, fields: this.strategy.fields?.(object) ?? nothing } };
   }
 
   #endpoint(served: Served): Endpoint {
@@ -176,7 +173,7 @@ export class Resource {
 /** What every store takes, so that objects can be moved from one to another. */
 const mostStoredBytes = 1536 * 1024;
 
-const noLabels: Readonly<Record<string, string>> = {};
+const nothing: Readonly<Record<string, string>> = {};
 
 // JSON.parse would round these.
 const longNumber = /[:[,]\s*-?\d{16,}/;

@@ -1,5 +1,5 @@
 // Indexes by label or field value, built when a selector first asks for one and kept while they are used.
-import { LongWork, type Requirement, type Selector } from "#base";
+import { LongWork, type Requirement, type Selector, fieldOf, labelOf } from "#base";
 import type { Held } from "./held.ts";
 
 const mostIndexes = 16;
@@ -88,11 +88,8 @@ function lookupsOf({ labels, fields }: Selector): { readonly id: string; readonl
 /** Where everybody is in one namespace and most share a value, an index by it would hold everything in a single bucket. */
 const isExact = ({ key, operator, values }: Requirement): boolean => operator === "in" && values.length === 1 && key !== "metadata.namespace";
 
-/** How selectors read a value: an absent label is none, an absent field is empty. */
-export function valueOf(of: "label" | "field", key: string): ValueOf {
-  if (of === "field") return ({ fields }) => (Object.hasOwn(fields, key) ? fields[key] : "");
-  return ({ labels }) => (Object.hasOwn(labels, key) ? labels[key] : undefined);
-}
+/** How selectors read a value. */
+export const valueOf = (of: "label" | "field", key: string): ValueOf => (of === "field" ? (item) => fieldOf(item, key) : (item) => labelOf(item, key));
 
 const sizeOf = (bucket: Bucket): number => (bucket instanceof Set ? bucket.size : 1);
 

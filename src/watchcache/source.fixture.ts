@@ -25,7 +25,7 @@ export function encodedThing(key: string, { labels = {}, color = "", data = "" }
 export function readThing(entry: Entry): Held {
   const { metadata, color } = JSON.parse(Buffer.from(entry.value).toString()) as { metadata: { name: string; namespace: string; labels: Record<string, string> }; color: string };
   const { name, namespace, labels } = metadata;
-  return hold(entry.key, entry.revision, entry.value, { name, namespace, labels, fields: { "metadata.name": name, "metadata.namespace": namespace, color } });
+  return hold(entry.key, entry.revision, entry.value, { name, namespace, labels, fields: { color } });
 }
 
 export interface Bench {

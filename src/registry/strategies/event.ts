@@ -171,15 +171,19 @@ export const event = strategy<Event>({
     }
     return errors;
   },
-  fields: (event_) => {
-    const fields: Record<string, string> = {};
-    for (const key of selectable) fields[`involvedObject.${key}`] = event_.regarding[key] ?? "";
-    fields["reason"] = event_.reason ?? "";
-    fields["reportingComponent"] = event_.reportingController ?? "";
-    fields["source"] = event_.deprecatedSource.component || (event_.reportingController ?? "");
-    fields["type"] = event_.type ?? "";
-    return fields;
-  },
+  fields: ({ regarding, reason, reportingController, deprecatedSource, type }) => ({
+    "involvedObject.kind": regarding.kind ?? "",
+    "involvedObject.namespace": regarding.namespace ?? "",
+    "involvedObject.name": regarding.name ?? "",
+    "involvedObject.uid": regarding.uid ?? "",
+    "involvedObject.apiVersion": regarding.apiVersion ?? "",
+    "involvedObject.resourceVersion": regarding.resourceVersion ?? "",
+    "involvedObject.fieldPath": regarding.fieldPath ?? "",
+    reason: reason ?? "",
+    reportingComponent: reportingController ?? "",
+    source: deprecatedSource.component || (reportingController ?? ""),
+    type: type ?? "",
+  }),
   fieldAliases: {
     events: selectableIn("regarding", "reportingController"),
     "": { ...selectableIn("involvedObject", "reportingComponent"), source: "source" },
