@@ -414,7 +414,6 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     probeMetrics: probeResults.metrics,
     stats: figures,
     machine,
-    podsGroup: cgroups.podsGroup,
     setVerbosity: options.setVerbosity ?? (() => undefined),
   });
 

@@ -21,6 +21,8 @@ const machine = {
   osImage: "An OS",
   architecture: "arm64",
   maxPids: 32768,
+  cores: 1,
+  sockets: 1,
   appArmor: false,
   selinux: false,
 };

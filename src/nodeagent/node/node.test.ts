@@ -21,6 +21,8 @@ const machine = {
   osImage: "An OS",
   architecture: "arm64",
   maxPids: 9,
+  cores: 1,
+  sockets: 1,
   appArmor: false,
   selinux: false,
 };

@@ -17,6 +17,8 @@ const machine = {
   osImage: "An OS",
   architecture: "arm64",
   maxPids: 4_000_000,
+  cores: 1,
+  sockets: 1,
   appArmor: false,
   selinux: false,
 };

@@ -33,7 +33,8 @@ export async function cgroupUsage(tree: CgroupTree, name: string): Promise<Cgrou
   return tree.mounts.version === 2 ? await unifiedUsage(tree, name) : await separateUsage(tree, name);
 }
 
-const fieldsOf = (text: string | undefined): Map<string, number> =>
+/** Lines of a name and a number. */
+export const fieldsOf = (text: string | undefined): Map<string, number> =>
   new Map(
     (text ?? "")
       .trim()

@@ -12,6 +12,8 @@ export interface Hugepages {
 
 export interface Machine {
   readonly cpus: number;
+  readonly cores: number;
+  readonly sockets: number;
   readonly memoryBytes: number;
   readonly swapBytes: number;
   readonly hugepages: readonly Hugepages[];
@@ -44,6 +46,7 @@ export async function readMachine(root = "/"): Promise<Machine> {
   const machineId = await first("etc/machine-id", "var/lib/dbus/machine-id");
   return {
     cpus: cpus().length || availableParallelism(),
+    ...(await topology(root)),
     memoryBytes: kilobytes("MemTotal"),
     swapBytes: kilobytes("SwapTotal"),
     hugepages: await hugepagesBelow(root),
@@ -60,6 +63,15 @@ export async function readMachine(root = "/"): Promise<Machine> {
 }
 
 const prettyName = (osRelease: string): string => /^PRETTY_NAME=["']?(.*?)["']?$/m.exec(osRelease)?.[1] ?? "Linux";
+
+/** Cores and sockets, by which processors share them. */
+async function topology(root: string): Promise<{ readonly cores: number; readonly sockets: number }> {
+  const folder = join(root, "sys/devices/system/cpu");
+  const names = (await readdir(folder).catch(() => [])).filter((name) => /^cpu\d+$/.test(name));
+  const id = async (name: string, file: string): Promise<string> => (await readFile(join(folder, name, "topology", file), "utf8").catch(() => "")).trim();
+  const places = await Promise.all(names.map(async (name) => ({ socket: await id(name, "physical_package_id"), core: await id(name, "core_id") })));
+  return { cores: new Set(places.map(({ socket, core }) => `${socket}/${core}`)).size, sockets: new Set(places.map(({ socket }) => socket)).size };
+}
 
 async function hugepagesBelow(root: string): Promise<Hugepages[]> {
   const folder = join(root, "sys/kernel/mm/hugepages");

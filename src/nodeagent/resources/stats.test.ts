@@ -118,6 +118,12 @@ test("the machine tells what it has and who it is", async (t) => {
     "proc/sys/kernel/pid_max": "4194304\n",
     "proc/sys/kernel/threads-max": "1000\n",
     "etc/os-release": 'NAME="X"\nPRETTY_NAME="An OS 1"\n',
+    "sys/devices/system/cpu/cpu0/topology/core_id": "0\n",
+    "sys/devices/system/cpu/cpu0/topology/physical_package_id": "0\n",
+    "sys/devices/system/cpu/cpu1/topology/core_id": "0\n",
+    "sys/devices/system/cpu/cpu1/topology/physical_package_id": "0\n",
+    "sys/devices/system/cpu/cpu2/topology/core_id": "0\n",
+    "sys/devices/system/cpu/cpu2/topology/physical_package_id": "1\n",
     "sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages": "3\n",
     "sys/kernel/mm/hugepages/hugepages-1048576kB/nr_hugepages": "0\n",
   });
@@ -126,6 +132,8 @@ test("the machine tells what it has and who it is", async (t) => {
     { ...machine, cpus: 0, architecture: "" },
     {
       cpus: 0,
+      cores: 2,
+      sockets: 2,
       memoryBytes: 16_777_216,
       swapBytes: 0,
       hugepages: [

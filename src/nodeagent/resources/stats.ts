@@ -8,6 +8,7 @@ import type { MountedVolume, PodRegistry } from "../seams.ts";
 import { type CgroupUsage, type InterfaceUsage, cgroupUsage, networkUsage } from "./cgroup-usage.ts";
 import type { CgroupTree } from "./cgroup-tree.ts";
 import { type DiskUsage, diskUsage } from "./disk-usage.ts";
+import { type AllGroups, groupFigures } from "./group-figures.ts";
 import { type Filesystem, type Machine, filesystemOf } from "./machine.ts";
 
 export interface CpuFigures {
@@ -19,6 +20,7 @@ export interface CpuFigures {
 export interface ContainerFigures {
   readonly name: string;
   readonly id: string;
+  readonly image: string;
   readonly startedAt: number;
   readonly cpu: CpuFigures;
   readonly workingSetBytes: number;
@@ -83,6 +85,8 @@ export interface StatsOptions {
 
 export interface Stats {
   look(): Promise<NodeFigures>;
+  /** Every control group in full. */
+  groups(): Promise<AllGroups>;
 }
 
 const goodForMilliseconds = 2000;
@@ -97,13 +101,12 @@ export function stats(options: StatsOptions): Stats {
   let fresh = new Map<string, { readonly at: number; readonly nanoseconds: number }>();
   let volumeFigures = new Map<string, { readonly at: number; readonly used: DiskUsage }>();
 
-  return {
-    look: async () => {
-      if (last && clock.now() - last.at < goodForMilliseconds) return last;
-      looking ??= collect().finally(() => (looking = undefined));
-      return await looking;
-    },
+  const look = async (): Promise<NodeFigures> => {
+    if (last && clock.now() - last.at < goodForMilliseconds) return last;
+    looking ??= collect().finally(() => (looking = undefined));
+    return await looking;
   };
+  return { look, groups: async () => await groupFigures(await look(), tree, options.podsGroup, options.rootDirectory) };
 
   async function collect(): Promise<NodeFigures> {
     fresh = new Map();
@@ -171,6 +174,7 @@ export function stats(options: StatsOptions): Stats {
       containers.push({
         id,
         name,
+        image: status?.image ?? "",
         startedAt: Date.parse(status?.state?.running?.startedAt ?? "") || clock.now(),
         cpu: cpu(id, Number(figures.cpu?.usageCoreNanoSeconds?.value ?? 0)),
         workingSetBytes: Number(figures.memory?.workingSetBytes?.value ?? 0),

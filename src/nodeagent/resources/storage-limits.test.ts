@@ -13,7 +13,16 @@ const limited = (limit?: string) => ({ name: "c", resources: { limits: limit ? {
 const pod = (...containers: object[]): Pod => ({ metadata: { name: "p", namespace: "ns", uid: "u" }, spec: { containers }, status: { phase: "Running" } }) as unknown as Pod;
 const figures = (rootfs: number, volume = 0) => ({
   containers: [
-    { name: "c", id: "", startedAt: 0, cpu: { nanoseconds: 0, nanoCores: 0 }, workingSetBytes: 0, rootfs: { bytes: rootfs, inodes: 1 }, logs: { bytes: 100, inodes: 1 } },
+    {
+      name: "c",
+      id: "",
+      image: "",
+      startedAt: 0,
+      cpu: { nanoseconds: 0, nanoCores: 0 },
+      workingSetBytes: 0,
+      rootfs: { bytes: rootfs, inodes: 1 },
+      logs: { bytes: 100, inodes: 1 },
+    },
   ],
   volumes: [{ name: "v", used: { bytes: volume, inodes: 1 }, filesystem: {} as never, isLocal: true }],
 });

@@ -12,7 +12,7 @@ export interface StorageLimitsOptions {
   readonly registry: PodRegistry;
   readonly evictor: PodEvictor;
   readonly events: EventRecorder;
-  readonly stats: Stats;
+  readonly stats: Pick<Stats, "look">;
   /** Told when a pod is ended, and by which limit. */
   readonly onEvicted?: (signal: Excess["signal"]) => void;
   /** EmptyDirs on disk that have a limit. */

@@ -14,7 +14,8 @@ import type { Access } from "./access.ts";
 import { measuredRequests } from "./agent-metrics.ts";
 import { containerLogs } from "./container-logs.ts";
 import { profiles, verbosityFlag } from "./debug.ts";
-import { cadvisorText, resourceText } from "./figures-text.ts";
+import { cadvisorText } from "./cadvisor-text.ts";
+import { resourceText } from "./figures-text.ts";
 import { hostLogs } from "./host-logs.ts";
 import { podAccess } from "./pod-access.ts";
 import { exposition, json, plainError, text } from "./replies.ts";
@@ -35,7 +36,6 @@ export interface ServerParts {
   readonly probeMetrics: Metrics;
   readonly stats: Stats;
   readonly machine: Machine;
-  readonly podsGroup: string;
   /** The settled configuration as JSON. */
   readonly configuration: () => unknown;
   readonly setVerbosity: (level: number) => void;
@@ -89,7 +89,7 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
     },
     { prefix: "/stats", bare: false, routes: [{ path: "/summary", methods: ["GET", "POST"], answer: summarized }] },
     { path: "/metrics", answer: async () => exposition(metrics.expose() + logSizeText(dialect, await stats.look())) },
-    { path: "/metrics/cadvisor", answer: async () => exposition(cadvisorText(await stats.look(), machine, parts.podsGroup)) },
+    { path: "/metrics/cadvisor", answer: async () => exposition(cadvisorText(await stats.look(), await stats.groups(), machine)) },
     { path: "/metrics/resource", answer: async () => exposition(resourceText(await stats.look())) },
     { path: "/metrics/probes", answer: () => exposition(parts.probeMetrics.expose()) },
   ];

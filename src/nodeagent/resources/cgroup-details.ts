@@ -1,0 +1,156 @@
+// More of a control group, for those who ask for all of it: its settings, its disks, and what its processes hold open.
+import { readFile, readdir, readlink } from "node:fs/promises";
+import type { CgroupTree } from "./cgroup-tree.ts";
+import { fieldsOf } from "./cgroup-usage.ts";
+import { deviceName } from "./disk-traffic.ts";
+
+export interface DiskTraffic {
+  /** As in `/dev/sda`. */
+  readonly device: string;
+  readonly reads: number;
+  readonly writes: number;
+  readonly readBytes: number;
+  readonly writtenBytes: number;
+}
+
+export interface CgroupDetails {
+  readonly cpuShares: number;
+  readonly cpuPeriod: number;
+  /** Microseconds of each period; undefined where there is no limit. */
+  readonly cpuQuota: number | undefined;
+  readonly memoryReservationBytes: number;
+  readonly swapLimitBytes: number;
+  /** Zero where there is no limit. */
+  readonly mostThreads: number;
+  readonly oomKills: number;
+  /** Of the group alone, without those below. */
+  readonly ownPageFaults: number;
+  readonly ownMajorPageFaults: number;
+  readonly disks: readonly DiskTraffic[];
+  readonly processes: ProcessDetails;
+}
+
+/** What the processes of a group are at and hold. */
+export interface ProcessDetails {
+  readonly count: number;
+  readonly descriptors: number;
+  readonly sockets: number;
+  readonly sleeping: number;
+  readonly running: number;
+  readonly stopped: number;
+  readonly uninterruptible: number;
+  /** How many files the first may open; undefined where there is none. */
+  readonly openFilesLimit: number | undefined;
+}
+
+const unlimited = 2 ** 62;
+const limitOf = (text: string | undefined): number => {
+  const limit = Number(text?.trim() || 0);
+  return limit > 0 && limit < unlimited ? limit : 0;
+};
+
+/** Looks at a group, and at the processes in it. */
+export async function cgroupDetails(tree: CgroupTree, name: string): Promise<CgroupDetails> {
+  const pids = ((await tree.read(name, tree.mounts.version === 2 ? "" : "memory", "cgroup.procs")) ?? "").split("\n").map(Number);
+  const processes = await processDetails(pids.filter((pid) => pid > 0));
+  return { ...(tree.mounts.version === 2 ? await unifiedDetails(tree, name) : await separateDetails(tree, name)), processes };
+}
+
+async function separateDetails(tree: CgroupTree, name: string): Promise<Omit<CgroupDetails, "processes">> {
+  const quota = Number((await tree.read(name, "cpu", "cpu.cfs_quota_us")) ?? -1);
+  const memory = fieldsOf(await tree.read(name, "memory", "memory.stat"));
+  return {
+    cpuShares: limitOf(await tree.read(name, "cpu", "cpu.shares")),
+    cpuPeriod: limitOf(await tree.read(name, "cpu", "cpu.cfs_period_us")),
+    cpuQuota: quota > 0 ? quota : undefined,
+    memoryReservationBytes: limitOf(await tree.read(name, "memory", "memory.soft_limit_in_bytes")),
+    swapLimitBytes: limitOf(await tree.read(name, "memory", "memory.memsw.limit_in_bytes")),
+    mostThreads: limitOf(await tree.read(name, "pids", "pids.max")),
+    oomKills: fieldsOf(await tree.read(name, "memory", "memory.oom_control")).get("oom_kill") ?? 0,
+    ownPageFaults: memory.get("pgfault") ?? 0,
+    ownMajorPageFaults: memory.get("pgmajfault") ?? 0,
+    disks: await disksOf(
+      new Map([
+        ["ios", await tree.read(name, "blkio", "blkio.throttle.io_serviced_recursive")],
+        ["bytes", await tree.read(name, "blkio", "blkio.throttle.io_service_bytes_recursive")],
+      ]),
+    ),
+  };
+}
+
+async function unifiedDetails(tree: CgroupTree, name: string): Promise<Omit<CgroupDetails, "processes">> {
+  const [quota = "max", period = "0"] = ((await tree.read(name, "cpu", "cpu.max")) ?? "").trim().split(" ");
+  const weight = limitOf(await tree.read(name, "cpu", "cpu.weight"));
+  const memory = fieldsOf(await tree.read(name, "memory", "memory.stat"));
+  const perDevice = ((await tree.read(name, "io", "io.stat")) ?? "").trim().split("\n");
+  return {
+    // As the weight was made from shares, so that both versions tell the same.
+    cpuShares: weight === 0 ? 0 : Math.round(2 + ((weight - 1) * 262_142) / 9999),
+    cpuPeriod: limitOf(period),
+    cpuQuota: limitOf(quota) || undefined,
+    memoryReservationBytes: limitOf(await tree.read(name, "memory", "memory.low")),
+    swapLimitBytes: limitOf(await tree.read(name, "memory", "memory.swap.max")),
+    mostThreads: limitOf(await tree.read(name, "pids", "pids.max")),
+    oomKills: fieldsOf(await tree.read(name, "memory", "memory.events")).get("oom_kill") ?? 0,
+    ownPageFaults: memory.get("pgfault") ?? 0,
+    ownMajorPageFaults: memory.get("pgmajfault") ?? 0,
+    disks: await Promise.all(
+      perDevice
+        .filter((line) => line !== "")
+        .map(async (line) => {
+          const [number = "", ...fields] = line.split(" ");
+          const figures = new Map(fields.map((field) => field.split("=") as [string, string]));
+          const of = (key: string): number => Number(figures.get(key) ?? 0);
+          return { device: await deviceName(number), reads: of("rios"), writes: of("wios"), readBytes: of("rbytes"), writtenBytes: of("wbytes") };
+        }),
+    ),
+  };
+}
+
+/** From lines such as `8:0 Read 12`, one text for how often and one for how many bytes. */
+async function disksOf(texts: ReadonlyMap<string, string | undefined>): Promise<DiskTraffic[]> {
+  const found = new Map<string, Map<string, number>>();
+  for (const [kind, text] of texts) {
+    for (const line of (text ?? "").split("\n")) {
+      const [, number, way, amount] = /^(\d+:\d+) (Read|Write) (\d+)$/.exec(line) ?? [];
+      if (number === undefined) continue;
+      const figures = found.get(number) ?? found.set(number, new Map()).get(number)!;
+      figures.set(`${way} ${kind}`, Number(amount));
+    }
+  }
+  return await Promise.all(
+    [...found].map(async ([number, figures]) => {
+      const of = (key: string): number => figures.get(key) ?? 0;
+      return { device: await deviceName(number), reads: of("Read ios"), writes: of("Write ios"), readBytes: of("Read bytes"), writtenBytes: of("Write bytes") };
+    }),
+  );
+}
+
+/** More than these are not counted: whoever asks must not have to wait for a crowd. */
+const mostProcesses = 200;
+const mostDescriptors = 4096;
+
+async function processDetails(pids: readonly number[]): Promise<ProcessDetails> {
+  const states = new Map<string, number>();
+  let [descriptors, sockets] = [0, 0];
+  for (const pid of pids.slice(0, mostProcesses)) {
+    const state = /\) (\w) /.exec(await readFile(`/proc/${pid}/stat`, "utf8").catch(() => ""))?.[1] ?? "";
+    states.set(state, (states.get(state) ?? 0) + 1);
+    const open = await readdir(`/proc/${pid}/fd`).catch(() => []);
+    descriptors += open.length;
+    for (const one of open.slice(0, mostDescriptors)) if ((await readlink(`/proc/${pid}/fd/${one}`).catch(() => "")).startsWith("socket:")) sockets++;
+  }
+  const limits = pids[0] === undefined ? "" : await readFile(`/proc/${pids[0]}/limits`, "utf8").catch(() => "");
+  const openFiles = /^Max open files\s+(\d+)/m.exec(limits)?.[1];
+  const of = (...names: readonly string[]): number => names.reduce((sum, name) => sum + (states.get(name) ?? 0), 0);
+  return {
+    count: pids.length,
+    descriptors,
+    sockets,
+    sleeping: of("S", "I"),
+    running: of("R"),
+    stopped: of("T", "t"),
+    uninterruptible: of("D"),
+    openFilesLimit: openFiles === undefined ? undefined : Number(openFiles),
+  };
+}

@@ -1,0 +1,39 @@
+// Every control group that somebody may ask about, in full: the machine's, that of all pods, each pod's and each container's.
+import type { CgroupTree } from "./cgroup-tree.ts";
+import { type CgroupDetails, cgroupDetails } from "./cgroup-details.ts";
+import { type CgroupUsage, cgroupUsage } from "./cgroup-usage.ts";
+import { type DiskCounts, deviceOf, diskCounts } from "./disk-traffic.ts";
+import type { ContainerFigures, NodeFigures, PodFigures } from "./stats.ts";
+
+export interface GroupFigures {
+  readonly id: string;
+  readonly pod?: PodFigures;
+  readonly container?: ContainerFigures;
+  readonly startedAt: number;
+  readonly usage: CgroupUsage;
+  readonly details: CgroupDetails;
+}
+
+export interface AllGroups {
+  readonly groups: readonly GroupFigures[];
+  readonly disks: readonly DiskCounts[];
+  /** The device that holds what pods write. */
+  readonly device: string;
+}
+
+/** Looks at all groups; costs some file reads for each, so it is done only for those who ask. */
+export async function groupFigures(figures: NodeFigures, tree: CgroupTree, podsGroup: string, rootDirectory: string): Promise<AllGroups> {
+  const groups: GroupFigures[] = [];
+  const add = async (id: string, startedAt: number, more: Pick<GroupFigures, "pod" | "container"> = {}, better: Partial<CgroupUsage> = {}): Promise<void> => {
+    const usage = await cgroupUsage(tree, id);
+    if (usage) groups.push({ id, startedAt, usage: { ...usage, ...better }, details: await cgroupDetails(tree, id), ...more });
+  };
+  const { usageBytes: memoryBytes, workingSetBytes, rssBytes, pageFaults, majorPageFaults } = figures.memory;
+  await add("/", figures.startedAt, {}, { memoryBytes, workingSetBytes, rssBytes, pageFaults, majorPageFaults, processes: figures.processes });
+  await add(podsGroup, figures.podsGroup?.startedAt ?? figures.startedAt);
+  for (const pod of figures.pods) {
+    await add(pod.group, pod.startedAt, { pod });
+    for (const container of pod.containers) await add(`${pod.group}/${container.id}`, container.startedAt, { pod, container });
+  }
+  return { groups, disks: await diskCounts(), device: await deviceOf(rootDirectory).catch(() => "") };
+}
