@@ -177,6 +177,34 @@ test("nothing is read again while nothing changes", () => {
   ask();
   assert.equal(w.asked(), before);
 });
+test("questions longer than any real one are answered, and not remembered: anybody may ask them", () => {
+  const w = world();
+  w.role("", "all", rule(["*"], ["*"]), { verbs: ["*"], nonResourceURLs: ["*"] });
+  w.bind("", "everything", "ClusterRole=all", "User=root");
+  const rbac = rbacAuthorizer(w.source);
+  const root = user("root");
+  const isRemembered = (question: Attributes): boolean => rbac.decide(question) === rbac.decide(question);
+  for (const [length, remembered] of [
+    [200, true],
+    [10_000, false],
+  ] as const) {
+    const text = "x".repeat(length);
+    const questions = [asks("get", `/${text}`, root), asks("get", on("pods", { namespace: text }), root), asks("get", on(text, inNs), root), asks(text, on("pods"), root)];
+    assert.deepEqual(questions.map(isRemembered), Array(4).fill(remembered));
+  }
+});
+test("bindings of a namespace that can have no name are not remembered, either", () => {
+  const w = world();
+  const rbac = rbacAuthorizer(w.source);
+  const ask = (namespace: string): number => {
+    const before = w.asked();
+    rbac.decide(asks("get", on("pods", { namespace })));
+    return w.asked() - before;
+  };
+  const long = "x".repeat(10_000);
+  assert.ok(ask(long) > 0 && ask(long) > 0);
+  assert.ok(ask("short") > 0 && ask("short") === 0);
+});
 test("the rules of a user are listed, cluster-wide ones first", () => {
   const w = world();
   w.role("", "paths", { verbs: ["get"], nonResourceURLs: ["/healthz"] });

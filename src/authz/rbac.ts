@@ -47,6 +47,8 @@ interface View {
 /** Bounds of what is remembered. When one is reached, memory starts afresh. */
 const rememberedUsers = 10_000;
 const rememberedDecisions = 100_000;
+/** Anybody may ask about a path as long as a request can be; no real question is longer than this. */
+const longestRemembered = 512;
 
 export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
   let version = Number.NaN;
@@ -79,7 +81,11 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
   };
   const index = (namespace: string): SubjectIndex => {
     let found = indexes.get(namespace);
-    if (!found) indexes.set(namespace, (found = indexOf(namespace ? source.roleBindings(namespace) : source.clusterRoleBindings(), namespace)));
+    if (!found) {
+      found = indexOf(namespace ? source.roleBindings(namespace) : source.clusterRoleBindings(), namespace);
+      // Namespaces without bindings are as many as clients can think of.
+      if (found.size > 0) indexes.set(namespace, found);
+    }
     return found;
   };
   /** Grants within one scope; the empty namespace stands for the whole cluster. */
@@ -95,7 +101,7 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
         if (!before || position(grant) < position(before)) first.set(grant.order, grant);
       }
       found = [...first.values()].toSorted((a, b) => a.order - b.order);
-      seen.grants.set(namespace, found);
+      if (namespace.length <= longestRemembered) seen.grants.set(namespace, found);
     }
     return found;
   };
@@ -113,7 +119,7 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
     let known = seen.byName.get(namespace);
     if (known === undefined) {
       known = grantsFor(user, seen, namespace).some(({ binding }) => rulesOf(binding.roleRef, namespace)?.some((rule) => rule.resourceNames?.length));
-      seen.byName.set(namespace, known);
+      if (namespace.length <= longestRemembered) seen.byName.set(namespace, known);
     }
     return known;
   };
@@ -145,7 +151,7 @@ export function rbacAuthorizer(source: RbacSource): RbacAuthorizer {
       let decision = seen.decisions.get(key);
       if (!decision) {
         decision = decideAnew(attributes, grantsFor(user, seen, namespace), namespace);
-        seen.decisions.set(key, decision);
+        if (key.length <= longestRemembered) seen.decisions.set(key, decision);
         // A user's own share is bounded too: the views map is only checked when a user first appears.
         if (++decisions >= rememberedDecisions) forget();
       }

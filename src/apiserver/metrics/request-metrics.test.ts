@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMetrics } from "#base";
 import { apiCall } from "../serving/call.fixture.ts";
+import { startServer } from "../library.ts";
 import { requestMetrics } from "./request-metrics.ts";
 
 const labelled = (verb: string, group: string, version: string, resource: string, subresource: string, scope: string, dryRun = ""): string =>
@@ -59,6 +60,27 @@ test("paths nobody serves make no series of their own", () => {
   const requests = requestMetrics(metrics, "apiserver", () => false);
   for (let at = 0; at < 10_000; at++) requests.answered(apiCall({ path: `/apis/g${at}/v1/things` }), 404, 1, true);
   assert.equal(metrics.expose().match(/^apiserver_request_total\{/gm)?.length, 1);
+});
+
+test("subresources that nobody knows make no series of their own", () => {
+  const metrics = createMetrics();
+  const requests = requestMetrics(metrics, "apiserver", () => true);
+  for (let at = 0; at < 10_000; at++) requests.answered(apiCall({ path: `/api/v1/namespaces/a/pods/b/c${at}` }), 404, 1, true);
+  requests.answered(apiCall({ path: `/api/v1/namespaces/a/pods/b/${"c".repeat(10_000)}` }), 404, 1, true);
+  assert.equal(metrics.expose().match(/^apiserver_request_total\{/gm)?.length, 1);
+});
+
+test("every subresource that is served is told by its name", async () => {
+  const server = await startServer({ store: "memory" });
+  const { resources } = (await (await server.inject({ path: "/api/v1" })).json()) as { resources: { name: string }[] };
+  await server.stop();
+  const parts = [...new Set(resources.flatMap(({ name }) => name.split("/").slice(1)))];
+  assert.ok(parts.length > 10);
+  for (const part of parts) {
+    const metrics = createMetrics();
+    requestMetrics(metrics, "apiserver", () => true).answered(apiCall({ path: `/api/v1/namespaces/a/pods/b/${part}` }), 200, 1, true);
+    assert.match(metrics.expose(), new RegExp(`^apiserver_request_total\\{.*subresource="${part}"`, "m"));
+  }
 });
 
 test("disabled metrics are not shown, and label values that are not allowed are hidden", () => {

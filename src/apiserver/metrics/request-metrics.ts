@@ -102,10 +102,14 @@ export function requestMetrics(metrics: Metrics, component: string, served: (cal
 /** Kinds of request remembered at a time; more than any server has. */
 const mostKinds = 4096;
 
+const longestName = 512;
+
 /** Tells kinds of request apart without looking at what they mean. */
 function keyOf({ target, method, query }: ApiCall): string {
   if (!target.isResource) return `${method} ${firstPart(target.path)}`;
   const place = target.named ? "o" : target.namespace === "" ? "c" : "n";
+  // Clients choose these texts; those of resources that are served are short.
+  if (target.group.length + target.version.length + target.resource.length + target.subresource.length > longestName) return `${method}${target.verb}${place}`;
   return `${method}${target.verb}${place}${target.group}/${target.version}/${target.resource}/${target.subresource}${query.has("dryRun") ? "?" : ""}${query.has("force") ? "!" : ""}`;
 }
 
@@ -121,12 +125,14 @@ const verbs: Readonly<Record<string, string>> = {
 };
 const methods = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "CONNECT"]);
 const connecting = new Set(["attach", "exec", "proxy", "portforward"]);
+/** A figure for every name that somebody thinks of would fill the memory. */
+const subresources = new Set([...connecting, "approval", "binding", "ephemeralcontainers", "eviction", "finalize", "log", "scale", "status", "token"]);
 const paths = new Set(["/healthz", "/livez", "/readyz", "/metrics", "/version", "/openapi", "/debug", "/api", "/apis", "/openid", "/.well-known", "/"]);
 
 function valuesOf({ target, query, method }: ApiCall, isServed: boolean, component: string): readonly string[] {
   const dryRun = query.has("dryRun") ? "All" : "";
   const verb = target.isResource ? (connecting.has(target.subresource) ? "CONNECT" : (verbs[target.verb] ?? "other")) : methods.has(method) ? method : "other";
-  if (!target.isResource || !isServed) {
+  if (!target.isResource || !isServed || (target.subresource !== "" && !subresources.has(target.subresource))) {
     const first = firstPart(target.path);
     return [verb, dryRun, "", "", "", paths.has(first) && !target.isResource ? first : "", "", component];
   }
