@@ -1,4 +1,4 @@
-export { cipherString, cipherSuiteNames, isInsecureCipherSuite } from "./cipher-suites.ts";
+export { cipherSuiteNames, isInsecureCipherSuite } from "./cipher-suites.ts";
 export { dialectOption, directory, file, helpOption, hiddenMetricsVersion, tlsVersion, tlsVersions, verboseModules, verbosityOption, versionOption } from "./common.ts";
 export { type ConfigEntry, type ConfigFile, type ConfigNode, nodeWithin, parseConfigFile, plainOf, readConfigFile } from "./config-file.ts";
 export { type Gates, type GivenGates, featureGates, resolveGates, stageGates } from "./gates.ts";
@@ -53,4 +53,5 @@ export { type ReferencePage, renderReference } from "./reference.ts";
 export { Refusal, within } from "./refusal.ts";
 export { type Answering, answerOperator, problemText, provenanceText, settledTable } from "./report.ts";
 export { type Provenance, type Settled, type Sources, flagNames, settle } from "./settle.ts";
+export { tlsSettings } from "./tls-settings.ts";
 export { configOf, configText, migratedConfig } from "./write-config.ts";

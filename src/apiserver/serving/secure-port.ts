@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { selfSigned, stillGood, writePair } from "#authn";
 import type { Clock, Log } from "#base";
 import { type Call, type Listener, type Reply, listen } from "#http";
+import { tlsSettings } from "#options";
 import type { ApiserverSettings } from "../settings-of.ts";
 import { servingCertificates } from "./certificates.ts";
-import { tlsSettings } from "./tls-settings.ts";
 
 export interface SecurePortOptions {
   readonly settings: ApiserverSettings;

@@ -1,8 +1,7 @@
 // From the settings to running servers: certificate, access, figures, ports.
 import { join } from "node:path";
-import type { SecureContextOptions, SecureVersion } from "node:tls";
 import type { ApiClient } from "#client";
-import { cipherString, configOf, resolveGates, knownGates } from "#options";
+import { configOf, resolveGates, knownGates, tlsSettings } from "#options";
 import { type NodeagentSettings, nodeagentOptions } from "../options/options.ts";
 import { access } from "./access.ts";
 import { type RunningServers, type ServerParts, startServers } from "./server.ts";
@@ -13,7 +12,6 @@ export type ServeParts = Omit<ServerParts, "configuration" | "switches" | "hostL
   readonly addresses: readonly string[];
 };
 
-const versions: Readonly<Record<string, SecureVersion>> = { VersionTLS10: "TLSv1", VersionTLS11: "TLSv1.1", VersionTLS12: "TLSv1.2", VersionTLS13: "TLSv1.3" };
 const hostLogFolder = "/var/log";
 
 /** Opens the ports that the settings name. */
@@ -66,10 +64,5 @@ export async function serve(settings: NodeagentSettings, parts: ServeParts): Pro
     healthAddress: settings.healthzBindAddress,
     health: settings.healthzPort,
   };
-  return await startServers(whole, ports, { access: guard, certificate, tls: tlsOf(settings.tlsMinVersion, settings.tlsCipherSuites) });
-}
-
-function tlsOf(oldest: string, suites: readonly string[]): SecureContextOptions {
-  const ciphers = cipherString(suites);
-  return { minVersion: versions[oldest] ?? "TLSv1.2", ...(ciphers !== undefined && { ciphers }) };
+  return await startServers(whole, ports, { access: guard, certificate, tls: tlsSettings(settings.tlsMinVersion, settings.tlsCipherSuites) });
 }
