@@ -97,18 +97,19 @@ test("go-away asks an HTTP/2 client to leave, and its answer still comes", tls, 
 });
 
 test("new certificates are shown to connections to come", tls, async (t) => {
-  const server = await secured(t, well);
-  const subject = async (): Promise<string | undefined> => {
+  const { authority, server: identity } = await identities();
+  const server = await secured(t, well, { tls: { ...identity, maxVersion: "TLSv1.2", ciphers: "ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-AES256-GCM-SHA384" } });
+  const shown = async (): Promise<unknown[]> => {
     const socket = await server.raw();
     const { CN } = socket.getPeerCertificate().subject;
+    const said = [CN, socket.getProtocol(), socket.getCipher().name.replace(/^ECDHE-(RSA|ECDSA)-/, "")];
     socket.destroy();
-    return String(CN);
+    return said;
   };
-  const { authority } = await identities();
   const old = await server.http2();
-  assert.equal(await subject(), "server");
+  assert.deepEqual(await shown(), ["server", "TLSv1.2", "AES256-GCM-SHA384"]);
   server.listener.setSecureContext(await authority.issue("/CN=renewed", { ips: ["127.0.0.1"] }));
-  assert.equal(await subject(), "renewed");
+  assert.deepEqual(await shown(), ["renewed", "TLSv1.2", "AES256-GCM-SHA384"]);
   assert.equal((await askHttp2(old)).text, "well");
 });
 

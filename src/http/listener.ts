@@ -27,7 +27,7 @@ export interface ListenerOptions {
 
 export interface Listener {
   readonly address: AddressInfo;
-  /** New certificates for connections to come. */
+  /** New certificates for connections to come; whatever else was asked of TLS stays. */
   setSecureContext(context: SecureContextOptions): void;
   connections(): number;
   /** Stops listening and asks clients to leave; open exchanges go on. */
@@ -83,7 +83,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   });
   return {
     address: server.address() as AddressInfo,
-    setSecureContext: (context) => server.setSecureContext(context),
+    setSecureContext: (context) => server.setSecureContext({ ...options.tls, ...context }),
     connections: () => sockets.size,
     drain: () => {
       draining = true;

@@ -228,7 +228,7 @@ export async function startServers(
       );
       open.push(listener);
       securePort = listener.address.port;
-      unfollow = certificate.follow((next) => listener.setSecureContext({ ...tls, cert: next.certificate, key: next.key }));
+      unfollow = certificate.follow((next) => listener.setSecureContext({ cert: next.certificate, key: next.key }));
     }
     if (ports.readOnly > 0)
       open.push(
