@@ -2,7 +2,7 @@
 //
 // The controller puts a label on every ConfigMap that has none. Around it: a server in this process, faults that only the
 // controller meets, time that passes on command, and a state to come back to between tests.
-import { informer, isWatch, kinds, startServer, virtualClock } from "orch/apiserver";
+import { ApiError, informer, isWatch, kinds, startServer, virtualClock } from "orch/apiserver";
 import type { ApiClient } from "orch/apiserver";
 
 const label = "seen-by";
@@ -16,7 +16,7 @@ function controller(client: ApiClient, signal: AbortSignal) {
         await maps.patch(name, "merge", { metadata: { labels: { [label]: "controller" } } }, { namespace });
         return;
       } catch (error) {
-        if ((error as { code?: number }).code !== 429) throw error;
+        if (!(error instanceof ApiError) || error.code !== 429) throw error;
       }
     }
   };

@@ -4,6 +4,6 @@ export { apiserverOptions } from "./options/options.ts";
 export { versionText } from "./version.ts";
 export { type Caller, type LibraryStore, type RunningServer, type ServerOptions, startServer } from "./library.ts";
 export type { Kit, Snapshot } from "./library/kit.ts";
-export { type VirtualClock, virtualClock } from "#base";
+export { ApiError, type VirtualClock, virtualClock } from "#base";
 export { type ApiClient, apiClient, informer, isWatch, kinds, writeClientConfig } from "#client";
 export { fileProblems } from "./serving/file-problems.ts";

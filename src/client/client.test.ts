@@ -156,3 +156,14 @@ test("watch events are read however they are cut into chunks", async () => {
     assert.equal((events[0] as { object: { metadata: { name: string } } }).object.metadata.name, "ä");
   }
 });
+
+for (const [name, path] of [
+  ["orch", "/apis/events.orch.io/v1/namespaces/n/events/a"],
+  ["kubernetes", "/apis/events.k8s.io/v1/namespaces/n/events/a"],
+] as const) {
+  test(`a client for ${name} is made by that name`, async () => {
+    const transport = recorder();
+    await apiClient(transport, name).of(kinds.events).get("a", { namespace: "n" });
+    assert.equal(transport.sent[0]!.path, path);
+  });
+}

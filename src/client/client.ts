@@ -1,7 +1,7 @@
 // A typed client: one small object per kind, the same verbs for all of them.
 import { type ObjectMeta, inDialect } from "#api";
 import { ApiError, type StatusDetails } from "#base";
-import { type Dialect, apiVersionOf } from "#dialect";
+import { type Dialect, type DialectName, apiVersionOf, dialects } from "#dialect";
 import type { KindName, Message, TypeOf } from "#schema";
 import { encodeJson } from "#schema";
 import { type ClientResponse, type Transport, textOf } from "./transport.ts";
@@ -110,7 +110,9 @@ const patchTypes: Readonly<Record<PatchType, string>> = {
   apply: "application/apply-patch+yaml",
 };
 
-export function apiClient(transport: Transport, dialect: Dialect, options: { readonly timeoutMilliseconds?: number } = {}): ApiClient {
+/** A typed client over any transport, for a server that speaks this dialect. */
+export function apiClient(transport: Transport, names: Dialect | DialectName, options: { readonly timeoutMilliseconds?: number } = {}): ApiClient {
+  const dialect = typeof names === "string" ? dialects[names] : names;
   const timeoutMilliseconds = options.timeoutMilliseconds ?? 60_000;
   const request: ApiClient["request"] = async (method, path, body, headers) => {
     const response = await transport.send({
