@@ -138,6 +138,7 @@ export function pods(options: PodsOptions): Pods {
       ({ acted, started } = outcome);
       if (!acted && clock.now() - entry.refreshedAt >= options.syncMilliseconds * soonest) {
         entry.refreshedAt = clock.now();
+        context.objects.watch(pod);
         await context.volumes.refresh(pod);
       }
       const waits = [outcome.againMilliseconds, late, options.syncMilliseconds * (soonest + Math.random() * (1 - soonest))].filter((wait) => wait !== undefined);
@@ -293,6 +294,8 @@ export function pods(options: PodsOptions): Pods {
     const admitted = known && isRunningPod(known) ? ({ ok: true } as const) : options.admission.admit(pod, others);
     if (admitted.ok) {
       const entry = add({ at: "syncing", pod }, false);
+      // An earlier agent's volumes are taken over.
+      if (known && isRunningPod(known)) entry.refreshedAt = -Infinity;
       if (admitted.preempts) entry.preempts = admitted.preempts.map(preempt);
       entry.worker.wake();
       return;

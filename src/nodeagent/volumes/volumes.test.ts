@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { lstat, mkdir, mkdtemp, readFile, readdir, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, lstat, mkdir, mkdtemp, readFile, readdir, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -30,17 +30,20 @@ async function setUp(t: TestContext) {
   const changed: string[] = [];
   const objects = referencedObjects({ client: api.client, clock, log: silentLog, strategy: "Watch", onChange: (uids) => void changed.push(...uids) });
   t.after(() => objects.close());
-  const volumes = podVolumes({
-    dialect: dialects.orch,
-    client: api.client,
-    clock,
-    log: silentLog,
-    events: { event: (_, __, reason, message) => void events.push(`${reason}: ${message}`) },
-    objects,
-    node: { name: "n1", allocatable: () => ({ memory: "1Gi", cpu: "4" }), labels: () => ({ zone: "a" }) },
-    mounter,
-    podsFolder: join(folder, "pods"),
-  });
+  /** An agent's volumes; another call is another agent that knows nothing yet. */
+  const anAgent = () =>
+    podVolumes({
+      dialect: dialects.orch,
+      client: api.client,
+      clock,
+      log: silentLog,
+      events: { event: (_, __, reason, message) => void events.push(`${reason}: ${message}`) },
+      objects,
+      node: { name: "n1", allocatable: () => ({ memory: "1Gi", cpu: "4" }), labels: () => ({ zone: "a" }) },
+      mounter,
+      podsFolder: join(folder, "pods"),
+    });
+  const volumes = anAgent();
   const put = (path: string, object: object): Promise<unknown> => api.client.request("POST", path, object);
   const map = (name: string, data: object, more: object = {}): Promise<unknown> => put("/api/v1/namespaces/ns/configmaps", { metadata: { name, namespace: "ns" }, data, ...more });
   const secret = (name: string, data: Record<string, string>): Promise<unknown> =>
@@ -62,7 +65,7 @@ async function setUp(t: TestContext) {
     }
     return found;
   };
-  return { folder, clock, api, mounter, events, changed, objects, volumes, map, secret, mount, place, seen };
+  return { folder, clock, api, mounter, events, changed, objects, volumes, anAgent, map, secret, mount, place, seen };
 }
 
 test("a config map is a folder of links into its data", async (t) => {
@@ -330,6 +333,35 @@ test("a path inside a volume is made, and cannot lead out of it", async (t) => {
   for (const path of ["dangling", "dangling/x", "out/none"]) {
     await assert.rejects(bind(path), /failed to create subPath directory for volumeMount "v" of container "c"/, path);
   }
+});
+
+test("an agent that starts anew takes over the volumes of pods that run", async (t) => {
+  const { api, anAgent, clock, map, mounter, objects, place, volumes } = await setUp(t);
+  const both = podWith(
+    { configMap: { name: "m" } },
+    {
+      volumes: [
+        { name: "v", configMap: { name: "m" } },
+        { name: "e", emptyDir: {} },
+      ],
+    },
+  );
+  both.spec.containers![0]!.volumeMounts!.push({ name: "e", mountPath: "/e" });
+  await map("m", { a: "1" });
+  await volumes.mount(both, new AbortController().signal);
+  // A container did as it liked with its own.
+  await chmod(place("empty-dir", "e"), 0o700);
+  objects.forget("u1");
+  await api.client.request("PATCH", "/api/v1/namespaces/ns/configmaps/m", { data: { a: "2" } });
+  await clock.advance(120_000);
+  const mounts = mounter.done.length;
+  const later = anAgent();
+  assert.equal(later.places("u1").size, 0);
+  await later.refresh(both);
+  assert.deepEqual([await readFile(join(place("configmap"), "a"), "utf8"), [...later.places("u1").keys()]], ["2", ["v", "e"]]);
+  assert.deepEqual([((await stat(place("empty-dir", "e"))).mode & 0o777).toString(8), mounter.done.length], ["700", mounts]);
+  await later.refresh(podWith({ emptyDir: {} }, {}, { uid: "u2" }));
+  assert.equal(later.places("u2").size, 0, "a pod that has no folder yet waits for its start");
 });
 
 test("taking away unmounts first, and spares what others made", async (t) => {

@@ -1,5 +1,5 @@
 // The volumes of pods: set up before the first container starts, kept up to date while it runs, taken away when all is over.
-import { chmod, mkdir, stat } from "node:fs/promises";
+import { chmod, mkdir, rename, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Pod, Volume } from "#api";
 import { type Clock, type Log, parseQuantity, quantityValue } from "#base";
@@ -84,7 +84,11 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     },
     refresh: (pod) =>
       inTurn(uidOf(pod), async () => {
-        if (!ready.has(uidOf(pod))) return;
+        if (!ready.has(uidOf(pod))) {
+          // What an earlier agent mounted is taken over: whatever is there already stays, the files are written anew.
+          if (await isThere(join(podsFolder, uidOf(pod), "volumes"))) await mountAll(pod, never).catch(unlessTrouble);
+          return;
+        }
         for (const volume of pod.spec.volumes ?? []) {
           if (!isUsed(pod, volume.name)) continue;
           try {
@@ -200,15 +204,20 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
   async function makeEmpty(pod: Pod, name: string, emptyDir: NonNullable<Volume["emptyDir"]>): Promise<string> {
     const folder = folderOf(uidOf(pod), "empty-dir", name);
     const medium = emptyDir.medium ?? "";
-    await mkdir(folder, { recursive: true });
-    if (medium !== "" && !(await mounter.below(folder)).includes(folder)) {
-      if (medium === "Memory") await mounter.tmpfs(folder, { ...sizeOf(pod, emptyDir.sizeLimit), mode: sharedMode });
-      else if (medium.startsWith("HugePages")) await mounter.hugetlbfs(folder, pageSizeOf(pod, medium));
-      else throw new Error(`unknown storage medium ${JSON.stringify(medium)}`);
+    // One that is there belongs to the pod: what its containers did to it stays.
+    if (medium === "" ? await isThere(folder) : (await mounter.below(folder)).includes(folder)) return folder;
+    if (medium === "") {
+      const fresh = `${folder}.new`;
+      await mkdir(fresh, { recursive: true });
+      await share(fresh, pod);
+      await rename(fresh, folder);
+      return folder;
     }
-    await openToAll(folder);
-    const group = fsGroupOf(pod);
-    if (group !== undefined) await giveToGroup(folder, group);
+    await mkdir(folder, { recursive: true });
+    if (medium === "Memory") await mounter.tmpfs(folder, { ...sizeOf(pod, emptyDir.sizeLimit), mode: sharedMode });
+    else if (medium.startsWith("HugePages")) await mounter.hugetlbfs(folder, pageSizeOf(pod, medium));
+    else throw new Error(`unknown storage medium ${JSON.stringify(medium)}`);
+    await share(folder, pod);
     return folder;
   }
 
@@ -257,6 +266,23 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     throw new Error(`PersistentVolume ${pvName} is of a kind that this agent has no way to mount`);
   }
 }
+
+/** Opens a folder to everybody in the pod. */
+async function share(folder: string, pod: Pod): Promise<void> {
+  await openToAll(folder);
+  const group = fsGroupOf(pod);
+  if (group !== undefined) await giveToGroup(folder, group);
+}
+
+const never = new AbortController().signal;
+const unlessTrouble = (error: unknown): void => {
+  if (!(error instanceof VolumeTrouble)) throw error;
+};
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
 
 /** Further bits that a folder has stay. */
 async function openToAll(folder: string): Promise<void> {

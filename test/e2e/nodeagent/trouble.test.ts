@@ -89,6 +89,23 @@ describe("trouble on a node", needsCluster(), () => {
     await home.remove(next);
   });
 
+  test("after the agent was restarted, the files of a pod that runs follow their objects, and what it did to its own folder stays", async () => {
+    const { namespace } = home;
+    const maps = cluster.client.of(kinds.configMaps);
+    await maps.create({ metadata: { name: "followed" }, data: { word: "one" } }, { namespace });
+    const volumes = [
+      { name: "v", configMap: { name: "followed" } },
+      { name: "e", emptyDir: {} },
+    ];
+    const volumeMounts = ["v", "e"].map((name) => ({ name, mountPath: `/${name}` }));
+    const name = await home.script(`chmod 700 /e; until grep two /v/word; do sleep 0.2; done; ls -ld /e; ${forever}`, { volumeMounts }, { volumes });
+    await home.ready(name);
+    await cluster.agent.restart();
+    await maps.patch("followed", "merge", { data: { word: "two" } }, { namespace });
+    for (const until = Date.now() + 30_000; !/two\ndrwx------/.test(await home.logs(name)); await sleep(200)) assert.ok(Date.now() < until, "the file did not change");
+    await home.remove(name);
+  });
+
   test("a pod whose object went while the agent was dead is ended", async () => {
     const orphan = await make();
     const { metadata } = await home.ready(orphan);
