@@ -89,6 +89,10 @@ test("a method without audiences answers for those of the server only", async ()
   assert.deepEqual((await identifyToken([method], "t2", ["https://server", "c"])).audiences, ["https://server"]);
   await assert.rejects(identifyToken([method], "t2", ["vault"]), /invalid bearer token/);
 });
+test("what a method finds wrong with a token is told beside that nobody knows it", async () => {
+  const picky = { identify: () => Promise.reject(new BadCredential("too old")) };
+  await assert.rejects(identifyToken([file, picky], "zzz", []), new BadCredential("[invalid bearer token, too old]"));
+});
 
 const prefix = "base64url.bearer.example.";
 const encoded = Buffer.from("tok").toString("base64url");

@@ -29,7 +29,7 @@ export async function identifyToken(methods: readonly TokenMethod[], token: stri
       bad.push(error.message);
     }
   }
-  throw new BadCredential(bad.length === 0 ? "invalid bearer token" : bad.length === 1 ? bad[0] : `[${bad.join(", ")}]`);
+  throw new BadCredential(bad.length === 0 ? "invalid bearer token" : `[invalid bearer token, ${bad.join(", ")}]`);
 }
 
 /** Authenticates the tokens of Authorization headers. */

@@ -92,7 +92,7 @@ test("a token used past its warning time is noted", async () => {
 const bad: [name: string, token: () => Promise<string>, change: (w: ReturnType<typeof world>) => unknown, why: RegExp][] = [
   ["signed with an unknown key", () => issue({}, foreign), () => undefined, /fits none/],
   ["with a changed end", async () => `${await issue()}x`, () => undefined, /fits none/],
-  ["for another audience", () => issue({ audiences: ["vault"] }), () => undefined, /token audiences \["vault"\] is invalid/],
+  ["for another audience", () => issue({ audiences: ["vault", "bank"] }), () => undefined, /token audiences \["vault" "bank"\] is invalid/],
   ["that has expired", () => issue(), ({ clock }) => clock.advance(3_661_000), /expired/],
   ["that is not valid yet", () => issue({ now: now + 120_000 }), () => undefined, /not valid yet/],
   ["whose account is gone", () => issue(), ({ stored }) => stored.delete("serviceAccount/ns/robot"), /not found/],

@@ -190,7 +190,7 @@ function sharedAudiences(claims: Claims, asked: readonly string[], own: readonly
   const ofToken = named.length ? named : own;
   const target = asked.length ? asked : own;
   const shared = ofToken.filter((audience) => target.includes(audience));
-  if (!shared.length && own.length) throw new BadCredential(`token audiences ${JSON.stringify(ofToken)} is invalid for the target audiences ${JSON.stringify(target)}`);
+  if (!shared.length && own.length) throw new BadCredential(`token audiences ${quoted(ofToken)} is invalid for the target audiences ${quoted(target)}`);
   return shared;
 }
 
@@ -223,3 +223,5 @@ function remembered({ identities }: Verified, audiences: readonly string[], user
   }
   return identity;
 }
+
+const quoted = (words: readonly string[]): string => `[${words.map((word) => JSON.stringify(word)).join(" ")}]`;

@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ClusterRole, PolicyRule, Role, RoleRef } from "#api";
 import { type User, mastersGroup } from "#authn";
-import { type ApiError, forbidden, notFound } from "#base";
+import { type ApiError, badRequest, forbidden, notFound } from "#base";
 import type { Authorizer, ResourceTarget } from "./authorizer.ts";
 import type { RbacAuthorizer } from "./rbac.ts";
 import { compact, describeRule, uncovered } from "./rules.ts";
@@ -34,7 +34,7 @@ export async function checkRole(options: EscalationOptions, user: User, target: 
   }
 }
 
-/** Checks the creation or change of a binding; `target` is that of the request. Throws 403, or 404 when the role to be bound does not exist. */
+/** Checks the creation or change of a binding; `target` is that of the request. Throws 403, 404 when the role to be bound does not exist, 400 when there cannot be such a role. */
 export async function checkBinding(
   options: EscalationOptions,
   user: User,
@@ -48,6 +48,8 @@ export async function checkBinding(
   const bound: ResourceTarget = { group: roleRef.apiGroup, version: "*", resource, subresource: "", namespace: target.namespace, name: roleRef.name };
   const exception = await options.authorizer.decide({ user, verb: "bind", resource: bound });
   if (exception.verdict === "allow") return;
+  if (resource === "roles" && !target.namespace) throw badRequest("Namespace parameter required.");
+  if (!roleRef.name) throw badRequest("Name parameter required.");
   const rules = options.rbac.rulesOf(roleRef, target.namespace);
   if (!rules) throw notFound({ group: target.group, resource }, roleRef.name);
   const missing = uncovered(rules, options.rbac.policyRulesFor(user, target.namespace));

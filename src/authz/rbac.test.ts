@@ -292,6 +292,12 @@ test("a role beyond what its binder holds may not be bound", async () => {
 test("a missing role cannot be bound", async () => {
   await assert.rejects(checkBinding(manager(), user("bob"), bindTarget, binds("Role", "none")), (error: ApiError) => error.code === 404 && error.details?.kind === "roles");
 });
+test("a role that cannot be cannot be bound", async () => {
+  const refused = (name: string, target: ResourceTarget, message: RegExp) =>
+    assert.rejects(checkBinding(manager(), user("bob"), target, binds("Role", name)), (error: ApiError) => error.code === 400 && message.test(error.message));
+  await refused("", bindTarget, /Name parameter required/);
+  await refused("edit", on("clusterrolebindings", { group }), /Namespace parameter required/);
+});
 test("who may bind a role may bind it without holding it", async () => {
   const bind: PolicyRule = { verbs: ["bind"], apiGroups: [group], resources: ["roles"], resourceNames: ["edit"] };
   await checkBinding(manager(bind), user("bob"), bindTarget, binds("Role", "edit"));

@@ -63,6 +63,8 @@ export interface PartSubresource<T extends ApiObject> {
   readonly resets?: readonly string[];
   /** How often metadata is looked at again here; what the kind says of itself does not count. */
   readonly metaChecks?: Pick<MetaChecks, "asNew" | "asChange">;
+  /** What is asked for here is never shown as a table. */
+  readonly untabled?: boolean;
 }
 
 export interface MetaChecks {
@@ -140,7 +142,9 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly columns?: readonly Column<T>[];
   /** What is special about an object's row in a table. */
   rowConditions?(obj: T): readonly TableRowCondition[] | undefined;
-  /** Annotations that the server keeps for itself: tables do not show them. */
+  /** Sorts the rows of a list in a table; by name without it. */
+  rowOrder?(one: T, other: T): number;
+  /** Annotations that the server keeps for itself: neither tables nor metadata alone show them. */
   readonly ownAnnotations?: readonly string[];
   readonly subresources?: Readonly<Record<string, PartSubresource<T>>>;
   readonly scale?: ScaleView<T>;

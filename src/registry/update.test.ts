@@ -326,7 +326,7 @@ test("numbers beyond what JavaScript counts survive a change", async (t) => {
 test("generation: a policy with an empty list is another one than a policy without, and nobody owns the list", async (t) => {
   const at = await shelf(t, networkPolicy);
   await at.create({ metadata: { name: "n" }, spec: { podSelector: {} } });
-  const edit = (spec: object) => at.edit("n", (object) => void Object.assign(object["spec"] as object, spec));
+  const edit = (spec: object) => at.edit("n", (object) => void Object.assign((object as unknown as { spec: object }).spec, spec));
   const { metadata, spec } = await edit({ ingress: [] });
   assert.equal(metadata.generation, 2);
   assert.deepEqual(spec, { podSelector: {}, policyTypes: ["Ingress"] });

@@ -54,8 +54,9 @@ export function represented(
   forms: readonly Form[],
   media?: readonly Media[],
 ): { readonly choice: Choice; readonly as: Representation } {
-  const { dialect } = endpoint.resource;
-  const choice = negotiate(call.call, call.query, dialect, { forms, ...(media && { media }) });
+  const { dialect, strategy } = endpoint.resource;
+  const { untabled } = strategy.subresources?.[call.target.subresource] ?? {};
+  const choice = negotiate(call.call, call.query, dialect, { forms, ...(untabled && { without: ["Table"] }), ...(media && { media }) });
   const include = choice.form === "Table" ? includeObject(call) : "Metadata";
   const id = `${choice.media} ${choice.form} ${choice.formVersion} ${choice.pretty} ${include}`;
   let known = representations.get(endpoint);

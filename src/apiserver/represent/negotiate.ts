@@ -22,6 +22,8 @@ export const contentType = (media: Media, dialect: Dialect): string =>
 /** Which forms an endpoint can give. */
 export interface Offer {
   readonly forms: readonly Form[];
+  /** Forms that are not there to be asked for: clauses about them are passed over. */
+  readonly without?: readonly Form[];
   readonly media?: readonly Media[];
   /** Whether clients may leave open which sort of application they are. */
   readonly anySort?: boolean;
@@ -55,6 +57,7 @@ export function negotiate(call: Call, query: Query, dialect: Dialect, offer: Off
     const ours = g === groupName(dialect, { group: "meta", branded: true }) || g === dialect.wire.clientMetaGroup;
     if (!form || !ours || (v !== "v1" && v !== "v1beta1") || !offer.forms.some((item) => item !== "object")) continue;
     if (form === "Table" && found === "protobuf") continue;
+    if (offer.without?.includes(form)) continue;
     // The client gets what it asked for first or nothing, even where it would take something else.
     if (!offer.forms.includes(form))
       throw notAcceptable(`${form} was asked for, which is no form of ${offer.forms.includes("PartialObjectMetadataList") ? "a list" : "an object"}`);

@@ -7,7 +7,7 @@ import { type Message, ProtobufWriter, canonical, encodeEnvelope, encodeJson, pr
 import type { FrameEncoder, FrameType, Held } from "#watchcache";
 import { longList, shortList, splicedLongList } from "./long-list.ts";
 import type { Choice, Media } from "./negotiate.ts";
-import { type IncludeObject, columnDefinitions, partialMetadata, rowOf } from "./table.ts";
+import { type IncludeObject, columnDefinitions, partialMetadata, rowOf, withoutOwn } from "./table.ts";
 
 export interface ListMetadata {
   readonly resourceVersion: string;
@@ -46,10 +46,12 @@ function shaped(shape: ShapeOf, choice: Choice, dialect: Dialect): Representatio
   return {
     media: choice.media,
     object: (held) => write.whole(shape.one(held), shape.schema),
-    list: (items, metadata) =>
-      items.length <= shortList
+    list: (given, metadata) => {
+      const items = shape.sorted?.(given) ?? given;
+      return items.length <= shortList
         ? write.whole(items.length === 0 && shape.none ? shape.none(metadata) : shape.list(items.map(shape.item), metadata), shape.listSchema)
-        : longList(items, { empty: shape.list([], metadata), listSchema: shape.listSchema, itemSchema: shape.schema, item: shape.item }, choice, dialect.wire.protobufMagic),
+        : longList(items, { empty: shape.list([], metadata), listSchema: shape.listSchema, itemSchema: shape.schema, item: shape.item }, choice, dialect.wire.protobufMagic);
+    },
     encode: (type, item) => write.frame(type, shape.one(item), shape.schema),
     bookmark: (revision, complete) => write.frame("BOOKMARK", shape.mark(revision, complete), shape.schema),
     error: (status) => write.frame("ERROR", status, Status),
@@ -120,6 +122,8 @@ interface ShapeOf {
   /** As it stands in a list. */
   item(held: Held): unknown;
   list(items: readonly unknown[], metadata: ListMetadata): { readonly kind: string; readonly apiVersion: string };
+  /** The items of a list in their order, where that is another than they have. */
+  sorted?(items: readonly Held[]): readonly Held[];
   /** An empty list, where it looks unlike others. */
   none?(metadata: ListMetadata): unknown;
   mark(revision: number, complete?: boolean): unknown;
@@ -156,7 +160,7 @@ function whole(endpoint: Endpoint): ShapeOf {
 function metadataOnly(endpoint: Endpoint, choice: Choice): ShapeOf {
   const { resource } = endpoint;
   const apiVersion = choice.formVersion;
-  const one = (held: Held): unknown => partialMetadata(endpoint.fromHub(resource.objectOf(held)), apiVersion);
+  const one = (held: Held): unknown => withoutOwn(partialMetadata(endpoint.fromHub(resource.objectOf(held)), apiVersion), resource.strategy);
   return {
     schema: PartialObjectMetadata,
     listSchema: listOf(PartialObjectMetadata),
@@ -177,6 +181,12 @@ function table(endpoint: Endpoint, choice: Choice, include: IncludeObject, now: 
     const hub = resource.objectOf(held);
     return rowOf(strategy, hub, include === "Object" ? endpoint.fromHub(resource.objectOf(held)) : hub, include, choice.formVersion, now());
   };
+  const { rowOrder } = strategy;
+  const sorted = (items: readonly Held[]): readonly Held[] =>
+    items
+      .map((held) => ({ held, hub: resource.objectOf(held) }))
+      .sort((one, other) => rowOrder!(one.hub, other.hub))
+      .map(({ held }) => held);
   const columns = titled ? columnDefinitions(strategy) : null;
   const many = (rows: readonly unknown[] | null, metadata: Partial<ListMetadata>): typeof head => Object.assign({ ...head }, { metadata, columnDefinitions: columns, rows });
   return {
@@ -184,6 +194,7 @@ function table(endpoint: Endpoint, choice: Choice, include: IncludeObject, now: 
     listSchema: Table,
     one: (held) => many([row(held)], held.revision > 0 ? { resourceVersion: String(held.revision) } : {}),
     item: row,
+    ...(rowOrder && { sorted }),
     list: many,
     // Kinds without columns of their own answer an empty list with no rows at all.
     ...(!strategy.columns && { none: (metadata) => many(null, metadata) }),

@@ -42,7 +42,7 @@ export function rowOf(strategy: Strategy, hub: ApiObject, shown: ApiObject, incl
   return { cells, ...(conditions && { conditions }), object: include === "None" ? null : include === "Object" ? shown : withoutOwn(partialMetadata(shown, apiVersion), strategy) };
 }
 
-function withoutOwn(object: ApiObject, { ownAnnotations }: Strategy): ApiObject {
+export function withoutOwn(object: ApiObject, { ownAnnotations }: Strategy): ApiObject {
   if (!ownAnnotations || !object.metadata.annotations) return object;
   const { annotations, ...rest } = object.metadata;
   const others = Object.entries(annotations).filter(([key]) => !ownAnnotations.includes(key));

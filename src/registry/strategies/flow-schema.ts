@@ -143,6 +143,7 @@ export const flowSchema = strategy<FlowSchema>({
   },
   validate: errorsOf,
   subresources: { status: bareStatusPart(({ status }) => flowConditionErrors(status.conditions)) },
+  rowOrder: (one, other) => one.spec.matchingPrecedence - other.spec.matchingPrecedence,
   columns: [
     nameColumn,
     { name: "PriorityLevel", type: "string", doc: "Level its requests are served at.", cell: ({ spec }: FlowSchema) => spec.priorityLevelConfiguration.name },

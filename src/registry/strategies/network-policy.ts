@@ -83,6 +83,7 @@ export const networkPolicy = strategy<NetworkPolicy>({
       ...statusPart<NetworkPolicy>(({ status }) => conditionErrors(status.conditions, "status.conditions")),
       merge: (sent, old) => ({ ...old, metadata: sent.metadata, status: sent.status.conditions?.length ? old.status : {} }),
       metaChecks: { asChange: 0 },
+      untabled: true,
     },
   },
   columns: [nameColumn, { name: "Pod-Selector", type: "string", doc: "Pods it holds for.", cell: ({ spec }: NetworkPolicy) => selectorText(spec.podSelector) }, ageColumn],

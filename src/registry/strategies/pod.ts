@@ -136,11 +136,13 @@ export const pod = strategy<Pod>({
   rowConditions: podRowConditions,
   subresources: {
     ephemeralcontainers: {
+      untabled: true,
+      // Whoever adds containers here does not come to own them.
       merge: (sent, old) => {
-        const { name, namespace, resourceVersion, uid, managedFields } = sent.metadata;
+        const { name, namespace, resourceVersion, uid } = sent.metadata;
         const kept: Pod = {
           ...old,
-          metadata: { ...old.metadata, name, namespace, resourceVersion, uid, managedFields },
+          metadata: { ...old.metadata, name, namespace, resourceVersion, uid },
           spec: { ...structuredClone(old.spec), ephemeralContainers: sent.spec.ephemeralContainers },
         };
         dropDisabled(kept.spec, old.spec);

@@ -161,6 +161,7 @@ export const certificateSigningRequest = strategy<Request>({
       metaChecks: { asNew: 1 },
     },
     approval: {
+      untabled: true,
       merge: (sent, old, { now }) => ({ ...old, metadata: sent.metadata, status: withConditions(old.status, timed(sent.status.conditions, old, now)) }),
       validate: (obj, old, about) => [...errorsOf(obj, old, about), ...changeErrors(obj, old, { approve: true })],
       resets: ["spec", "status.certificate"],
