@@ -142,6 +142,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly columns?: readonly Column<T>[];
   /** What is special about an object's row in a table. */
   rowConditions?(obj: T): readonly TableRowCondition[] | undefined;
+  /** Why the object of this name cannot be deleted. */
+  unremovable?(name: string): string | undefined;
   /** Sorts the rows of a list in a table; by name without it. */
   rowOrder?(one: T, other: T): number;
   /** Annotations that the server keeps for itself: neither tables nor metadata alone show them. */

@@ -1,6 +1,6 @@
 // delete and deletecollection.
 import { DeleteOptions } from "#api";
-import { ApiError } from "#base";
+import { ApiError, forbidden } from "#base";
 import type { Endpoint, Removal, WriteRequest } from "#registry";
 import { remove, validateDeleteOptions } from "#registry";
 import type { ApiCall } from "../api-call.ts";
@@ -19,6 +19,8 @@ export const deleteOne: Endpointed = async (context, call, endpoint) => {
   const options = await deleteOptions(call, endpoint);
   const request = writeRequest(context, call, endpoint, { dryRun: (options.dryRun?.length ?? 0) > 0, fieldManager: "" });
   validateDeleteOptions(request, options);
+  const why = strategy.unremovable?.(call.target.name);
+  if (why) throw forbidden(endpoint.resource.nameIn(endpoint), call.target.name, why);
   const removal = await remove(request, call.target.name, options);
   const accepted = !removal.gone && options.orphanDependents === false;
   if (removal.gone && !strategy.returnsDeleted) return statusReply(200, successStatus(detailsOf(call, endpoint, removal)), choice, dialect);

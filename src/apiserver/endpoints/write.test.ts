@@ -276,3 +276,12 @@ const unreadable: [name: string, asking: Asking, message: string][] = [
 for (const [name, asking, message] of unreadable) {
   test(`why ${name} cannot be read is told`, async () => assert.equal((await must(400, "POST", maps("default"), asking)).at("message"), message));
 }
+
+test("a class of priority that the system needs cannot be deleted, others can", async () => {
+  const path = "/apis/scheduling.orch.io/v1/priorityclasses";
+  const refused = await must(403, "DELETE", `${path}/system-node-critical`);
+  assert.match(String(refused.at("message")), /"system-node-critical" is forbidden: this is a system priority class and cannot be deleted/);
+  await must(200, "GET", `${path}/system-node-critical`);
+  await must(201, "POST", path, { body: { metadata: { name: "mine" }, value: 1 } });
+  await must(200, "DELETE", `${path}/mine`);
+});

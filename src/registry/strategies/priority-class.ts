@@ -42,6 +42,7 @@ export const priorityClass = strategy<PriorityClass>({
     ...(obj.value === old.value ? [] : [forbiddenField("value", "may not be changed in an update.")]),
     ...unchanged(obj.preemptionPolicy, old.preemptionPolicy, "preemptionPolicy"),
   ],
+  unremovable: (name) => (Object.hasOwn(systemClasses, name) ? "this is a system priority class and cannot be deleted" : undefined),
   columns: [
     nameColumn,
     { name: "Value", type: "integer", doc: "The priority.", cell: ({ value }: PriorityClass) => value },
