@@ -98,6 +98,19 @@ test("a program is packed into one file, its workers beside it", () => {
   assert.equal(run("bin/orch").stdout, "echo again\n");
 });
 
+test("packed programs take from built-in modules only what they use, however they import it", () => {
+  const names = `{\n  availableParallelism as cores,\n  hostname,\n  platform,\n  totalmem,\n  freemem,\n  uptime,\n  loadavg,\n  networkInterfaces as interfaces,\n}`;
+  write(
+    "src/bin/orch.ts",
+    `import ${names} from "node:os";\nimport path from "node:path";\nimport * as util from "node:util";\nconsole.log([cores, hostname, platform, totalmem, freemem, uptime, loadavg, interfaces].map((item) => typeof item).join(), path.sep, util.format("%s", 1));\nthrow new Error("where");\n`,
+  );
+  assert.equal(build().status, 0);
+  assert.doesNotMatch(readFileSync(join(copy, "dist/pack/orch.js"), "utf8"), /\bimport\b.*"node:/);
+  const { stdout, stderr } = run(process.execPath, ["--enable-source-maps", "bin/orch"]);
+  assert.equal(stdout, `${Array(8).fill("function").join()} / 1\n`);
+  assert.match(stderr, /orch\.ts:14:7/, "source maps still fit");
+});
+
 test("a type error fails the build and is tried again", () => {
   write("src/base/word.ts", `export const word: string = 1;\n`);
   for (let attempt = 0; attempt < 2; attempt++) {
