@@ -32,16 +32,28 @@ export interface Upkeep {
 }
 
 const retryMilliseconds = 10_000;
-/** Two who undo each other's work do so this often, not as fast as they can. */
+/** Two who undo each other's work do so this often in one turn, not as fast as they can. */
 const mostCallsPerTurn = 50;
+
+/** Lets so many pass at once, and then no more than one in each of the times given. */
+function limit(most: number, everyMilliseconds: number): (now: number) => number {
+  let left = most;
+  let seen = Number.NaN;
+  return (now) => {
+    left = Math.min(most, left + (seen < now ? (now - seen) / everyMilliseconds : 0));
+    seen = now;
+    const wait = left >= 1 ? 0 : (1 - left) * everyMilliseconds;
+    left--;
+    return wait;
+  };
+}
 
 export function upkeep({ name, everyMilliseconds, look, failed, follows = [] }: UpkeepOptions): Upkeep {
   let state: "not yet" | "done" | "over" = "not yet";
-  let calls = 0;
+  const waitOf = limit(mostCallsPerTurn, (everyMilliseconds ?? 0) / mostCallsPerTurn);
   let called = false;
   let wake = (): void => undefined;
   const call = (): void => {
-    if (calls >= mostCallsPerTurn) return;
     called = true;
     wake();
   };
@@ -50,10 +62,7 @@ export function upkeep({ name, everyMilliseconds, look, failed, follows = [] }: 
     const { promise, resolve } = Promise.withResolvers<void>();
     wake = resolve;
     signal.addEventListener("abort", wake, { once: true });
-    const cancel = clock.after(milliseconds, () => {
-      calls = 0;
-      resolve();
-    });
+    const cancel = clock.after(milliseconds, resolve);
     await promise;
     cancel();
     signal.removeEventListener("abort", wake);
@@ -76,7 +85,9 @@ export function upkeep({ name, everyMilliseconds, look, failed, follows = [] }: 
         for (let milliseconds = everyMilliseconds; ;) {
           await rest(milliseconds, clock, signal);
           if (signal.aborted) return;
-          if (called) calls++;
+          const wait = called ? waitOf(clock.now()) : 0;
+          if (wait > 0) await clock.sleep(wait, signal).catch(() => undefined);
+          if (signal.aborted) return;
           called = false;
           milliseconds = everyMilliseconds;
           try {
