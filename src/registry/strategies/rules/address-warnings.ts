@@ -1,5 +1,4 @@
 // Addresses that are accepted, but not in the form that all programs write.
-import { isIPv6 } from "node:net";
 import { parseIp } from "./address.ts";
 
 /** The shortest form of an IPv6 address, as every program should write it. */
@@ -21,7 +20,7 @@ function refusal(text: string): string {
 
 export function addressWarnings(text: string, field: string): string[] {
   if (leadingZero(text) || !parseIp(text)) return [`${field}: IP address was accepted, but will be invalid in a future release: ${refusal(text)}`];
-  const canonical = isIPv6(text) ? canonicalIpv6(text) : text;
+  const canonical = text.includes(":") ? canonicalIpv6(text) : text;
   return canonical === text ? [] : [`${field}: IPv6 address "${text}" is not in RFC 5952 canonical format ("${canonical}"), which may cause controller apply-loops`];
 }
 
@@ -29,6 +28,6 @@ export function blockWarnings(text: string, field: string): string[] {
   const [address = "", bits] = text.split("/");
   if (leadingZero(address) || !parseIp(address) || bits === undefined)
     return [`${field}: IP prefix was accepted, but will be invalid in a future release: "${text}": ${refusal(address)}`];
-  const canonical = isIPv6(address) ? `${canonicalIpv6(address)}/${bits}` : text;
+  const canonical = address.includes(":") ? `${canonicalIpv6(address)}/${bits}` : text;
   return canonical === text ? [] : [`${field}: IPv6 prefix "${text}" is not in RFC 5952 canonical format ("${canonical}"), which may cause controller apply-loops`];
 }
