@@ -426,6 +426,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     unwanted: lock && settings.exitOnLockContention ? lock.contended(signal) : new Promise<void>(() => undefined),
     stop: async () => {
       stopping.abort(new Error("the agent was stopped"));
+      // What is still asked would open the way to the runtime again.
+      context.probes.close();
       await servers.close();
       lease?.stop();
       health.stop();

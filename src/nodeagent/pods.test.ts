@@ -176,6 +176,14 @@ test("a container that fails its liveness probe starts again at once, twice, bef
     assert.deepEqual([states(h, "uid-of-a"), h.reasons().includes("BackOff")], ["main:CrashLoopBackOff:2", true]);
   }));
 
+test("a pod that an earlier agent turned away stays as it is", () =>
+  on({}, async (h) => {
+    const status = { phase: "Failed", reason: "OutOfcpu", message: "Pod was rejected: no", startTime: "2030-01-01T00:00:00Z" };
+    h.run({ ...podOf("a"), status });
+    await h.pass(3);
+    assert.deepEqual([h.status("uid-of-a"), made(h)], [status, []]);
+  }));
+
 for (const selinux of [false, true]) {
   test(`folders are labelled anew where the machine ${selinux ? "uses" : "has no"} labels`, () =>
     on({ settings: { selinux } }, async (h) => {

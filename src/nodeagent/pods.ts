@@ -316,6 +316,11 @@ export function pods(options: PodsOptions): Pods {
         if (!quiet) entry.refreshedAt = -Infinity;
         if (!isOwnStatic(pod)) writer?.restore(pod);
         entry.worker.send({ type: "update", pod }, quiet);
+      } else if (wasRejected(pod) && !view.get(uidOf(pod))) {
+        const { reason = "", message = "" } = pod.status;
+        const known = add({ at: "terminated", pod, why: { because: "ended", reason, message } }, false);
+        known.status = pod.status;
+        known.worker.wake();
       } else if (isDeleted(pod) || isFinished(pod)) add(begin(pod), false).worker.wake();
       else admit(pod);
     },
@@ -380,6 +385,8 @@ function holdOf({ containers }: ObservedPod, now: number): number {
 
 const isOver = ({ phase }: PodStatus): boolean => phase === "Succeeded" || phase === "Failed";
 const endedBy = (why: Why): { readonly ended?: Ending } => (why.because === "ended" ? { ended: why } : {});
+/** Whether an earlier agent turned the pod away: nothing is to be said about containers that it never had. */
+const wasRejected = (pod: Pod): boolean => isFinished(pod) && pod.status.containerStatuses === undefined;
 /** Rejected pods never had containers to speak of. */
 const isRejection = (entry: PodEntry, why: Why): boolean => why.because === "ended" && entry.status !== undefined && entry.status.containerStatuses === undefined;
 

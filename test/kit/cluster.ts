@@ -245,9 +245,14 @@ class AgentProcess implements RunningAgent {
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once("exit", resolve));
     child.kill(signal);
-    const timer = setTimeout(() => child.kill("SIGKILL"), 10_000);
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      child.kill("SIGKILL");
+    }, 10_000);
     await ended;
     clearTimeout(timer);
+    if (late) throw new Error(`the agent did not end within 10 s:\n${tail(await this.log())}`);
   }
 }
 

@@ -4,9 +4,12 @@ import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { test } from "node:test";
 import type { Container } from "#api";
 import { virtualClock } from "#base";
-import { fakeRuntime } from "#cri";
+import { type ContainerRuntime, fakeRuntime } from "#cri";
+import { observed, samplePod, container as running } from "../pod.fixture.ts";
+import type { NodeFacts } from "../seams.ts";
 import { type Answer, ask, portNumber } from "./ask.ts";
 import { headersOf } from "./http-get.ts";
+import { probes } from "./probes.ts";
 import { probing } from "./probing.ts";
 
 const container = { name: "c", ports: [{ name: "web", containerPort: 8080 }] } as unknown as Container;
@@ -157,4 +160,33 @@ test("a probe may be asked at once, and keeps its times; not before its delay is
   }
   begun.stop();
   assert.deepEqual(asked, [10, 17, 40, 70]);
+});
+
+test("once probing has ended, nothing is asked any more", async () => {
+  const clock = virtualClock(2_000_000);
+  const pod = samplePod({ containers: [{ name: "c", image: "i", readinessProbe: { exec: { command: ["true"] }, periodSeconds: 1 } }] });
+  let asked = 0;
+  const runtime = { execSync: () => Promise.resolve({ stdout: Buffer.alloc(0), stderr: Buffer.alloc(0), exitCode: 0, asked: asked++ }) } as unknown as ContainerRuntime;
+  const all = probes({
+    runtime,
+    clock,
+    events: { event: () => undefined },
+    node: { name: "n", hostIps: () => [], allocatable: () => ({}), labels: () => ({}) } as NodeFacts,
+    userAgent: "u",
+    onChange: () => undefined,
+  });
+  const pass = async (): Promise<void> => {
+    for (let i = 0; i < 3; i++) {
+      await clock.advance(1000);
+      for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  all.update(pod, observed([running(pod, "c", "running")]), []);
+  await pass();
+  assert.ok(asked > 1);
+  all.close();
+  const before = asked;
+  all.update(pod, observed([running(pod, "c", "running", { restarts: 1 })]), []);
+  await pass();
+  assert.equal(asked, before);
 });

@@ -27,6 +27,8 @@ export interface Probes {
   failed(containerId: string): "LivenessProbe" | "StartupProbe" | undefined;
   isStarted(containerId: string, hasProbe: boolean): boolean;
   isReady(containerId: string, hasProbe: boolean): boolean;
+  /** Ends all probing; nothing more is begun. */
+  close(): void;
 }
 
 export interface ProbesOptions {
@@ -45,6 +47,7 @@ const words: Readonly<Record<Kind, string>> = { startup: "Startup", readiness: "
 export function probes(options: ProbesOptions): Probes {
   const { runtime, clock, events, node, userAgent, onChange } = options;
   const held = new Map<string, Held>();
+  let isClosed = false;
 
   function begin(pod: Pod, container: Container, observed: ObservedContainer, podIp: string, before: ContainerStatus | undefined): void {
     const carried = before?.containerID?.endsWith(`://${observed.id}`) === true;
@@ -131,7 +134,7 @@ export function probes(options: ProbesOptions): Probes {
         const found = latest(observed, container.name);
         if (found?.state !== "running") continue;
         running.add(found.id);
-        if (!held.has(found.id) && (container.startupProbe || container.livenessProbe || container.readinessProbe)) {
+        if (!isClosed && !held.has(found.id) && (container.startupProbe || container.livenessProbe || container.readinessProbe)) {
           begin(
             pod,
             container,
@@ -158,5 +161,9 @@ export function probes(options: ProbesOptions): Probes {
     failed: (containerId) => held.get(containerId)?.failed,
     isStarted: (containerId, hasProbe) => held.get(containerId)?.started ?? !hasProbe,
     isReady: (containerId, hasProbe) => (hasProbe ? (held.get(containerId)?.ready ?? false) : true),
+    close: () => {
+      isClosed = true;
+      for (const { probing: begun } of held.values()) for (const { stop } of begun.values()) stop();
+    },
   };
 }

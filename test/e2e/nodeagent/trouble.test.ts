@@ -82,7 +82,10 @@ describe("trouble on a node", needsCluster(), () => {
 
   test("the agent is restarted in good order: none restarts, none flips", async () => {
     const from = marked();
+    const probed = await home.script(forever, { readinessProbe: { exec: { command: ["true"] }, periodSeconds: 1 } });
+    await home.ready(probed);
     await cluster.agent.restart();
+    await home.remove(probed);
     const next = await make();
     await home.ready(next);
     assertSteady(from);
