@@ -121,9 +121,18 @@ const valueless = new Set<FieldErrorType>(["FieldValueRequired", "FieldValueForb
 /** Integers beyond 2^53 are held as bigints, which JSON.stringify does not take. */
 const largeNumbers = (_: string, value: unknown): unknown => (typeof value === "bigint" ? Number(value) : value);
 
+/** A value that clients know in a spelling of its own. */
+export class Spelled {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 /** Values as clients know them: nothing is the word null, lists of texts carry their type. */
 function valueText(value: unknown): string {
   if (value === null || value === undefined) return '"null"';
+  if (value instanceof Spelled) return value.text;
   if (Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string")) return `[]string{${value.map((item) => JSON.stringify(item)).join(", ")}}`;
   return typeof value === "object" || typeof value === "string" ? JSON.stringify(value, largeNumbers) : String(value);
 }

@@ -4,6 +4,7 @@ export {
   type FieldError,
   type FieldErrorType,
   type ResourceName,
+  Spelled,
   type StatusCause,
   type StatusDetails,
   alreadyExists,

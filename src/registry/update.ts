@@ -1,5 +1,5 @@
 // The way of a change: read, transform, check, write against the revision read; a lost race starts over.
-import { ApiError, type FieldError, badRequest, conflict, invalid, invalidValue, notFound } from "#base";
+import { ApiError, type FieldError, Spelled, badRequest, conflict, invalid, invalidValue, notFound } from "#base";
 import { type JsonObject, keepTimes, validate } from "#schema";
 import { isDeepStrictEqual } from "node:util";
 import { type Held, saysTheSame } from "#watchcache";
@@ -61,9 +61,7 @@ export async function update(request: WriteRequest, name: string, change: Change
     const unconditional = wantsAnyVersion(object);
     if (unconditional && resource.strategy.conditionalUpdate) {
       // The reference names the resource where the kind belongs, and clients have seen nothing else.
-      throw invalid({ group: endpoint.group, kind: resource.strategy.resource }, name, [
-        invalidValue("metadata.resourceVersion", object.metadata.resourceVersion ?? "", "must be specified for an update"),
-      ]);
+      throw invalid({ group: endpoint.group, kind: resource.strategy.resource }, name, [invalidValue("metadata.resourceVersion", noVersion, "must be specified for an update")]);
     }
     if (!unconditional && object.metadata.resourceVersion !== String(held.revision)) {
       checkVersion(object);
@@ -81,6 +79,8 @@ export async function update(request: WriteRequest, name: string, change: Change
 function unlessTaken(error: unknown): undefined {
   if (!(error instanceof ApiError && error.reason === "AlreadyExists")) throw error;
 }
+
+const noVersion = new Spelled("0x0");
 
 function checkVersion({ metadata: { resourceVersion } }: ApiObject): void {
   if (!/^\d+$/.test(resourceVersion!)) throw badRequest(`metadata.resourceVersion: Invalid value: "${resourceVersion}": must be a number`);

@@ -52,13 +52,13 @@ function specErrors(spec: HorizontalPodAutoscalerSpec, fewest: number, dialect: 
   return [...errors, ...rulesErrors(behavior?.scaleUp, "spec.behavior.scaleUp"), ...rulesErrors(behavior?.scaleDown, "spec.behavior.scaleDown")];
 }
 
-const segmentErrors = (text: string, field: string): FieldError[] => (text ? formatErrors(text, field, pathSegmentProblems) : [required(field)]);
+const segmentErrors = (text: string, field: string, detail = ""): FieldError[] => (text ? formatErrors(text, field, pathSegmentProblems) : [required(field, detail)]);
 const referenceErrors = ({ kind, name }: CrossVersionObjectReference, at: string): FieldError[] => [...segmentErrors(kind, `${at}.kind`), ...segmentErrors(name, `${at}.name`)];
 
 function rulesErrors(rules: HPAScalingRules | undefined, at: string): FieldError[] {
   if (!rules) return [];
   const { stabilizationWindowSeconds: window, selectPolicy, policies } = rules;
-  const errors = notNegative(window, `${at}.stabilizationWindowSeconds`);
+  const errors = window !== undefined && window < 0 ? [invalidValue(`${at}.stabilizationWindowSeconds`, window, "must be greater than or equal to zero")] : [];
   if (window !== undefined && window > longestWindow) errors.push(invalidValue(`${at}.stabilizationWindowSeconds`, window, `must be less than or equal to ${longestWindow}`));
   if (selectPolicy !== undefined) errors.push(...supported(selectPolicy, `${at}.selectPolicy`, ["Disabled", "Max", "Min"]));
   if (!policies?.length) errors.push(required(`${at}.policies`, "must specify at least one Policy"));
@@ -83,7 +83,7 @@ const sourceOf: Readonly<Record<string, (typeof sources)[number]>> = {
 };
 
 function metricErrors(metric: MetricSpec, at: string, dialect: Dialect): FieldError[] {
-  const types = Object.keys(sourceOf);
+  const types = Object.keys(sourceOf).toSorted();
   const unknown = notSupported(`${at}.type`, metric.type, types);
   const errors: FieldError[] = metric.type ? [] : [required(`${at}.type`, "must specify a metric source type")];
   const expected = own(sourceOf, metric.type);
@@ -100,10 +100,10 @@ function metricErrors(metric: MetricSpec, at: string, dialect: Dialect): FieldEr
 function sourceErrors(metric: MetricSpec, key: (typeof sources)[number], at: string, dialect: Dialect): FieldError[] {
   const { target } = metric[key]!;
   const aimed = targetErrors(target, `${at}.target`);
-  const one = (field: string, fine: boolean): FieldError[] => (fine ? [] : [required(`${at}.target.${field}`)]);
+  const one = (field: string, fine: boolean, detail: string): FieldError[] => (fine ? [] : [required(`${at}.target.${field}`, detail)]);
   const { value, averageValue, averageUtilization } = target;
   const usage = [
-    ...one("averageUtilization", averageUtilization !== undefined || averageValue !== undefined),
+    ...one("averageUtilization", averageUtilization !== undefined || averageValue !== undefined, "must set either a target raw value or a target utilization"),
     ...(averageUtilization !== undefined && averageValue !== undefined
       ? [forbiddenField(`${at}.target.averageValue`, "may not set both a target raw value and a target utilization")]
       : []),
@@ -114,26 +114,32 @@ function sourceErrors(metric: MetricSpec, key: (typeof sources)[number], at: str
         ...referenceErrors(metric.object!.describedObject, `${at}.describedObject`),
         ...nameErrors(metric.object!.metric, `${at}.metric`),
         ...aimed,
-        ...one("averageValue", value !== undefined || averageValue !== undefined),
+        ...one("averageValue", value !== undefined || averageValue !== undefined, "must set either a target value or averageValue"),
       ];
     case "external": {
       const both =
         value !== undefined && averageValue !== undefined ? [forbiddenField(`${at}.target.value`, "may not set both a target value for metric and a per-pod target")] : [];
-      return [...nameErrors(metric.external!.metric, `${at}.metric`), ...aimed, ...one("averageValue", value !== undefined || averageValue !== undefined), ...both];
+      const any = one("averageValue", value !== undefined || averageValue !== undefined, "must set either a target value for metric or a per-pod target");
+      return [...nameErrors(metric.external!.metric, `${at}.metric`), ...aimed, ...any, ...both];
     }
     case "pods":
-      return [...nameErrors(metric.pods!.metric, `${at}.metric`), ...aimed, ...one("averageValue", averageValue !== undefined)];
+      return [...nameErrors(metric.pods!.metric, `${at}.metric`), ...aimed, ...one("averageValue", averageValue !== undefined, "must specify a positive target averageValue")];
     case "resource":
       return [...(metric.resource!.name ? [] : [required(`${at}.name`, "must specify a resource name")]), ...aimed, ...usage];
     case "containerResource": {
       const { name, container } = metric.containerResource!;
-      const errors = name ? containerResourceErrors(name, `${at}.name`, dialect) : [required(`${at}.name`)];
-      return [...errors, ...(container ? formatErrors(container, `${at}.container`, dns1123LabelProblems) : [required(`${at}.container`)]), ...aimed, ...usage];
+      const errors = name ? containerResourceErrors(name, `${at}.name`, dialect) : [required(`${at}.name`, "must specify a resource name")];
+      return [
+        ...errors,
+        ...(container ? formatErrors(container, `${at}.container`, dns1123LabelProblems) : [required(`${at}.container`, "must specify a container")]),
+        ...aimed,
+        ...usage,
+      ];
     }
   }
 }
 
-const nameErrors = ({ name }: MetricIdentifier, at: string): FieldError[] => segmentErrors(name, `${at}.name`);
+const nameErrors = ({ name }: MetricIdentifier, at: string): FieldError[] => segmentErrors(name, `${at}.name`, "must specify a metric name");
 
 function targetErrors({ type, value, averageValue, averageUtilization }: MetricTarget, at: string): FieldError[] {
   const errors = type ? [] : [required(`${at}.type`, "must specify a metric target type")];

@@ -22,8 +22,10 @@ function tokenErrors({ tokenRequests }: CSIDriverSpec): FieldError[] {
     const at = `spec.tokenRequests[${position}]`;
     if (audiences.has(audience)) return [duplicate(`${at}.audience`, audience)];
     audiences.add(audience);
-    const wrong = seconds !== undefined && (seconds < shortestToken || seconds > longestToken);
-    return wrong ? [invalidValue(`${at}.expirationSeconds`, seconds, "must be between 10 minutes and 2^32 seconds")] : [];
+    const wrong = (detail: string): FieldError[] => [invalidValue(`${at}.expirationSeconds`, seconds, detail)];
+    if (seconds === undefined) return [];
+    if (seconds < shortestToken) return wrong("may not specify a duration less than 10 minutes");
+    return seconds > longestToken ? wrong("may not specify a duration larger than 2^32 seconds") : [];
   });
 }
 

@@ -58,7 +58,9 @@ export function flowConditionErrors(conditions: readonly { readonly type?: strin
 }
 
 function ruleErrors({ subjects, resourceRules, nonResourceRules }: Rule, at: string): FieldError[] {
-  const errors = subjects?.length ? subjects.flatMap((subject, position) => subjectErrors(subject, `${at}.subjects[${position}]`)) : [required(`${at}.subjects`)];
+  const errors = subjects?.length
+    ? subjects.flatMap((subject, position) => subjectErrors(subject, `${at}.subjects[${position}]`))
+    : [required(`${at}.subjects`, "subjects must contain at least one value")];
   if (!resourceRules?.length && !nonResourceRules?.length) errors.push(required(at, "at least one of resourceRules and nonResourceRules has to be non-empty"));
   resourceRules?.forEach((rule, position) => errors.push(...resourceRuleErrors(rule, `${at}.resourceRules[${position}]`)));
   nonResourceRules?.forEach((rule, position) => errors.push(...pathRuleErrors(rule, `${at}.nonResourceRules[${position}]`)));
@@ -69,7 +71,7 @@ const subjectFields = { ServiceAccount: "serviceAccount", User: "user", Group: "
 
 function subjectErrors(subject: Subject, at: string): FieldError[] {
   const { kind } = subject;
-  if (!Object.hasOwn(subjectFields, kind)) return [notSupported(`${at}.kind`, kind, Object.keys(subjectFields))];
+  if (!Object.hasOwn(subjectFields, kind)) return [notSupported(`${at}.kind`, kind, Object.keys(subjectFields).toSorted())];
   const own = subjectFields[kind as keyof typeof subjectFields];
   const given = subject[own];
   const field = `${at}.${own}`;
@@ -84,7 +86,10 @@ function subjectErrors(subject: Subject, at: string): FieldError[] {
 function accountErrors({ name, namespace }: NonNullable<Subject["serviceAccount"]>, field: string): FieldError[] {
   const errors = name ? [] : [required(`${field}.name`)];
   if (name && name !== "*") errors.push(...formatErrors(name, `${field}.name`, dns1123SubdomainProblems));
-  return [...errors, ...(namespace ? formatErrors(namespace, `${field}.namespace`, dns1123LabelProblems) : [required(`${field}.namespace`)])];
+  return [
+    ...errors,
+    ...(namespace ? formatErrors(namespace, `${field}.namespace`, dns1123LabelProblems) : [required(`${field}.namespace`, "must specify namespace for service account")]),
+  ];
 }
 
 const verbs = ["create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"];
@@ -97,19 +102,22 @@ function verbErrors(given: readonly string[] | null, field: string): FieldError[
   return given.every((verb) => verbs.includes(verb)) ? [] : [notSupported(field, given, verbs)];
 }
 
+const namespaceProblems = (name: string): string[] => dns1123LabelProblems(name).map((problem) => `each member of this list must be '*' or a DNS-1123 label; ${problem}`);
+
 function resourceRuleErrors({ verbs: given, apiGroups, resources, namespaces, clusterScope }: ResourceRule, at: string): FieldError[] {
   const errors = verbErrors(given, `${at}.verbs`);
-  errors.push(...(apiGroups?.length ? alone(apiGroups, `${at}.apiGroups`) : [required(`${at}.apiGroups`)]));
-  errors.push(...(resources?.length ? alone(resources, `${at}.resources`) : [required(`${at}.resources`)]));
-  if (!namespaces?.length) return clusterScope ? errors : [...errors, required(`${at}.namespaces`)];
+  errors.push(...(apiGroups?.length ? alone(apiGroups, `${at}.apiGroups`) : [required(`${at}.apiGroups`, "resource rules must supply at least one api group")]));
+  errors.push(...(resources?.length ? alone(resources, `${at}.resources`) : [required(`${at}.resources`, "resource rules must supply at least one resource")]));
+  if (!namespaces?.length)
+    return clusterScope ? errors : [...errors, required(`${at}.namespaces`, "resource rules that are not cluster scoped must supply at least one namespace")];
   if (namespaces.includes("*")) return [...errors, ...alone(namespaces, `${at}.namespaces`)];
-  return [...errors, ...namespaces.flatMap((name, position) => formatErrors(name, `${at}.namespaces[${position}]`, dns1123LabelProblems))];
+  return [...errors, ...namespaces.flatMap((name, position) => formatErrors(name, `${at}.namespaces[${position}]`, namespaceProblems))];
 }
 
 function pathRuleErrors({ verbs: given, nonResourceURLs: paths }: PathRule, at: string): FieldError[] {
   const errors = verbErrors(given, `${at}.verbs`);
   const field = `${at}.nonResourceURLs`;
-  if (!paths?.length) return [...errors, required(field)];
+  if (!paths?.length) return [...errors, required(field, "nonResourceURLs must contain at least one value")];
   if (paths.includes("*")) return [...errors, ...alone(paths, field)];
   return [
     ...errors,

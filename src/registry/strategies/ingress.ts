@@ -70,8 +70,8 @@ function backendErrors({ resource, service }: IngressBackend, at: string): Field
 
 function referenceErrors({ apiGroup, kind, name }: { readonly apiGroup?: string | null | undefined; readonly kind: string; readonly name: string }, at: string): FieldError[] {
   const errors = apiGroup === undefined || apiGroup === null ? [] : formatErrors(apiGroup, `${at}.apiGroup`, dns1123SubdomainProblems);
-  errors.push(...(kind ? formatErrors(kind, `${at}.kind`, pathSegmentProblems) : [required(`${at}.kind`)]));
-  return [...errors, ...(name ? formatErrors(name, `${at}.name`, pathSegmentProblems) : [required(`${at}.name`)])];
+  errors.push(...(kind ? formatErrors(kind, `${at}.kind`, pathSegmentProblems) : [required(`${at}.kind`, "kind is required")]));
+  return [...errors, ...(name ? formatErrors(name, `${at}.name`, pathSegmentProblems) : [required(`${at}.name`, "name is required")])];
 }
 
 const classAnnotation = ({ metadata }: Ingress, { names }: Dialect): string | undefined => metadata.annotations?.[names.annotations.ingressClass];
@@ -147,7 +147,11 @@ function classErrors({ spec }: IngressClass): FieldError[] {
   if (given.scope === undefined) return [...errors, required(`${at}.scope`)];
   errors.push(...supported(given.scope, `${at}.scope`, ["Cluster", "Namespace"]));
   if (given.scope === "Namespace")
-    errors.push(...(given.namespace === undefined ? [required(`${at}.namespace`)] : formatErrors(given.namespace, `${at}.namespace`, dns1123LabelProblems)));
+    errors.push(
+      ...(given.namespace === undefined
+        ? [required(`${at}.namespace`, "`parameters.scope` is set to 'Namespace'")]
+        : formatErrors(given.namespace, `${at}.namespace`, dns1123LabelProblems)),
+    );
   if (given.scope === "Cluster" && given.namespace !== undefined) errors.push(forbiddenField(`${at}.namespace`, "`parameters.scope` is set to 'Cluster'"));
   return errors;
 }

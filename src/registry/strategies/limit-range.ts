@@ -1,6 +1,6 @@
 // Limit ranges: how small and how large single objects may be.
 import { LimitRange, type LimitRangeItem } from "#api";
-import { type FieldError, compareQuantity, duplicate, forbiddenField, invalidValue, parseQuantity, quantityOf, required, scaledValue } from "#base";
+import { type FieldError, compareQuantity, duplicate, forbiddenField, formatQuantity, invalidValue, parseQuantity, quantityOf, required, scaledValue } from "#base";
 import { randomUUID } from "node:crypto";
 import type { Dialect } from "#dialect";
 import { strategy } from "../strategy.ts";
@@ -69,18 +69,26 @@ function orderErrors(item: LimitRangeItem, name: string, at: string, dialect: Di
     amount(item.maxLimitRequestRatio),
   ];
   const more = (a: typeof min, b: typeof min): boolean => a !== undefined && b !== undefined && compareQuantity(a, b) > 0;
-  const wrong = (bag: string, detail: string): FieldError => invalidValue(`${at}.${bag}[${name}]`, "", detail);
-  const errors: FieldError[] = [];
-  if (more(min, max)) errors.push(wrong("min", "is greater than max"));
-  if (more(min, request)) errors.push(wrong("defaultRequest", "is less than min"));
-  if (more(request, max)) errors.push(wrong("defaultRequest", "is greater than max"));
-  if (more(request, limit)) errors.push(wrong("defaultRequest", "is greater than the default limit"));
-  if (more(min, limit)) errors.push(wrong("default", "is less than min"));
-  if (more(limit, max)) errors.push(wrong("default", "is greater than max"));
-  if (more(quantityOf(1), ratio)) errors.push(wrong("maxLimitRequestRatio", "is less than 1"));
-  if (ratio && min && max && Number(scaledValue(ratio, -3)) / 1000 > Number(scaledValue(max, -3)) / Number(scaledValue(min, -3)))
-    errors.push(wrong("maxLimitRequestRatio", "is greater than max/min"));
-  if (!mayOvercommit(name, dialect) && limit && request && compareQuantity(limit, request) !== 0) errors.push(wrong("defaultRequest", "must equal the default limit"));
+  const shown = { min, max, default: limit, defaultRequest: request, maxLimitRequestRatio: ratio };
+  const said = { min: "min", max: "max", default: "default", defaultRequest: "default request", maxLimitRequestRatio: "ratio" };
+  const text = (bag: keyof typeof shown): string => formatQuantity(shown[bag]!);
+  const wrong = (bag: keyof typeof shown, detail: string): FieldError => invalidValue(`${at}.${bag}[${name}]`, text(bag), detail);
+  const above = (low: keyof typeof shown, high: keyof typeof shown, blamed: keyof typeof shown, highSaid = said[high]): FieldError[] =>
+    more(shown[low], shown[high]) ? [wrong(blamed, `${said[low]} value ${text(low)} is greater than ${highSaid} value ${text(high)}`)] : [];
+  const errors = [
+    ...above("min", "max", "min"),
+    ...above("min", "defaultRequest", "defaultRequest"),
+    ...above("defaultRequest", "max", "defaultRequest"),
+    ...above("defaultRequest", "default", "defaultRequest", "default limit"),
+    ...above("min", "default", "default"),
+    ...above("default", "max", "default"),
+  ];
+  if (more(quantityOf(1), ratio)) errors.push(wrong("maxLimitRequestRatio", `ratio ${text("maxLimitRequestRatio")} is less than 1`));
+  const span = min && max && Number(scaledValue(max, -3)) / Number(scaledValue(min, -3));
+  if (ratio && span !== undefined && Number(scaledValue(ratio, -3)) / 1000 > span)
+    errors.push(wrong("maxLimitRequestRatio", `ratio ${text("maxLimitRequestRatio")} is greater than max/min = ${span.toFixed(6)}`));
+  if (!mayOvercommit(name, dialect) && limit && request && compareQuantity(limit, request) !== 0)
+    errors.push(wrong("defaultRequest", `default value ${text("default")} must equal to defaultRequest value ${text("defaultRequest")} in ${name}`));
   return errors;
 }
 

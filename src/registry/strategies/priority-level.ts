@@ -39,7 +39,8 @@ function queuingErrors({ queueLengthLimit, queues, handSize }: Queuing, at: stri
   else if (queues > mostQueues) errors.push(invalidValue(`${at}.queues`, queues, `must not be greater than ${mostQueues}`));
   if (handSize <= 0) errors.push(invalidValue(`${at}.handSize`, handSize, "must be positive"));
   else if (handSize > queues) errors.push(invalidValue(`${at}.handSize`, handSize, `should not be greater than queues (${queues})`));
-  else if (entropyBits(queues, handSize) > mostHashBits) errors.push(invalidValue(`${at}.handSize`, handSize, `a hand of that size takes more than ${mostHashBits} bits to draw`));
+  else if (entropyBits(queues, handSize) > mostHashBits)
+    errors.push(invalidValue(`${at}.handSize`, handSize, `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${mostHashBits}`));
   return errors;
 }
 
@@ -49,7 +50,10 @@ function limitedErrors(limited: Limited, older: boolean): FieldError[] {
   const errors = shares <= 0 ? [invalidValue(`${at}.${older ? sharesIn.older : sharesIn.hub}`, shares, "must be positive")] : [];
   const path = `${at}.limitResponse`;
   if (response.type === "Reject") errors.push(...(response.queuing ? [forbiddenField(`${path}.queuing`, "must be nil if the type is not Queue")] : []));
-  else if (response.type === "Queue") errors.push(...(response.queuing ? queuingErrors(response.queuing, `${path}.queuing`) : [required(`${path}.queuing`)]));
+  else if (response.type === "Queue")
+    errors.push(
+      ...(response.queuing ? queuingErrors(response.queuing, `${path}.queuing`) : [required(`${path}.queuing`, "must not be empty if limited.limitResponse.type is Limited")]),
+    );
   else errors.push(notSupported(`${path}.type`, response.type, ["Queue", "Reject"]));
   if (lends !== undefined && (lends < 0 || lends > 100)) errors.push(invalidValue(`${at}.lendablePercent`, lends, "must be between 0 and 100, inclusive"));
   if (borrows !== undefined && borrows < 0) errors.push(invalidValue(`${at}.borrowingLimitPercent`, borrows, "if specified, must be a non-negative integer"));
@@ -60,7 +64,8 @@ function errorsOf({ metadata, spec, status }: PriorityLevelConfiguration, { serv
   const name = metadata.name ?? "";
   const errors = (name === "exempt") === (spec.type === "Exempt") ? [] : [invalidValue("spec.type", spec.type, "type must be 'Exempt' if and only if name is 'exempt'")];
   if (spec.type === "Exempt") errors.push(...(spec.limited ? [forbiddenField("spec.limited", "must be nil if the type is not Limited")] : []));
-  else if (spec.type === "Limited") errors.push(...(spec.limited ? limitedErrors(spec.limited, served.schema.kind.version === "v1beta2") : [required("spec.limited")]));
+  else if (spec.type === "Limited")
+    errors.push(...(spec.limited ? limitedErrors(spec.limited, served.schema.kind.version === "v1beta2") : [required("spec.limited", "must not be empty when type is Limited")]));
   else errors.push(notSupported("spec.type", spec.type, ["Exempt", "Limited"]));
   const fixed = Object.hasOwn(mandatoryPriorityLevels, name) ? mandatoryPriorityLevels[name] : undefined;
   if (fixed && !same(spec, fixed)) errors.push(invalidValue("spec", spec, `spec of '${name}' must equal the fixed value`));

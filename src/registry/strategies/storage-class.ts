@@ -22,7 +22,7 @@ function errorsOf({ provisioner, parameters, reclaimPolicy, volumeBindingMode: m
 
 function parameterErrors(parameters: readonly (readonly [string, string])[]): FieldError[] {
   if (parameters.length > mostParameters) return [tooLong("parameters", "", mostParameters)];
-  const errors = parameters.filter(([key]) => key === "").map(([key]) => invalidValue("parameters", key, "field can not be empty"));
+  const errors = parameters.filter(([key]) => key === "").map(([key]) => invalidValue("parameters", key, "field can not be empty."));
   const size = parameters.reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
   return size > largestParameters ? [...errors, tooLong("parameters", "", largestParameters)] : errors;
 }

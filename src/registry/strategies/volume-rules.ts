@@ -65,7 +65,11 @@ function standingErrors(spec: PersistentVolumeSpec, path: string): FieldError[] 
   }
   if (policy) errors.push(...supported(policy, `${path}.persistentVolumeReclaimPolicy`, ["Delete", "Recycle", "Retain"]));
   if (nodeAffinity)
-    errors.push(...(nodeAffinity.required ? nodeSelectorErrors(nodeAffinity.required, `${path}.nodeAffinity.required`) : [required(`${path}.nodeAffinity.required`)]));
+    errors.push(
+      ...(nodeAffinity.required
+        ? nodeSelectorErrors(nodeAffinity.required, `${path}.nodeAffinity.required`)
+        : [required(`${path}.nodeAffinity.required`, "must specify required node constraints")]),
+    );
   if (storageClassName) errors.push(...formatErrors(storageClassName, `${path}.storageClassName`, dns1123SubdomainProblems));
   if (volumeMode !== undefined) errors.push(...supported(volumeMode, `${path}.volumeMode`, volumeModes));
   return errors;

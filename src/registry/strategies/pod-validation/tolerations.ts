@@ -4,7 +4,7 @@ import { type FieldError, invalidValue, notSupported, required } from "#base";
 import { labelValueProblems } from "#schema";
 import { qualifiedNameErrors } from "../rules/format.ts";
 
-const effects = ["NoExecute", "NoSchedule", "PreferNoSchedule"];
+const effects = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 export function tolerationErrors(tolerations: readonly Toleration[] | undefined, path: string): FieldError[] {
   return (tolerations ?? []).flatMap((toleration, position) => {

@@ -2,8 +2,6 @@
 import { type FieldError, invalidValue } from "#base";
 import { isIP, isIPv4, isIPv6 } from "node:net";
 
-const notAnAddress = "must be a valid IP address";
-
 /** Leading zeros in the parts of an IPv4 address are let pass, as they always were. */
 export function parseIp(text: string): { readonly family: 4 | 6; readonly text: string } | undefined {
   const plain = /^\d+(\.\d+){3}$/.test(text) ? text.replace(/(^|\.)0+(?=\d)/g, "$1") : text;
@@ -12,7 +10,8 @@ export function parseIp(text: string): { readonly family: 4 | 6; readonly text: 
   return mapped ? { family: 4, text: mapped[1]! } : { family: isIPv4(plain) ? 4 : 6, text: plain };
 }
 
-export const ipErrors = (text: string, field: string): FieldError[] => (parseIp(text) ? [] : [invalidValue(field, text, notAnAddress)]);
+export const ipErrors = (text: string, field: string): FieldError[] =>
+  parseIp(text) ? [] : [invalidValue(field, text, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)")];
 export const ipv4Errors = (text: string, field: string): FieldError[] => (parseIp(text)?.family === 4 ? [] : [invalidValue(field, text, "must be a valid IPv4 address")]);
 export const ipv6Errors = (text: string, field: string): FieldError[] =>
   isIPv6(text) && parseIp(text)?.family === 6 ? [] : [invalidValue(field, text, "must be a valid IPv6 address")];
@@ -20,7 +19,7 @@ export const ipv6Errors = (text: string, field: string): FieldError[] =>
 /** Addresses that mean something only on one host cannot be endpoints. */
 export function ordinaryIpErrors(text: string, field: string): FieldError[] {
   const ip = parseIp(text);
-  if (!ip) return [invalidValue(field, text, notAnAddress)];
+  if (!ip) return [invalidValue(field, text, "must be a valid IP address")];
   const wrong = ip.family === 4 ? special4(ip.text) : special6(ip.text.toLowerCase());
   return wrong ? [invalidValue(field, text, `may not be ${wrong === "unspecified" ? `unspecified (${text})` : wrong}`)] : [];
 }

@@ -10,7 +10,9 @@ export const positive = (value: number | undefined, field: string): FieldError[]
 /** A count that is not negative, or a percentage. */
 export function countOrPercent(value: IntOrString, field: string): FieldError[] {
   if (typeof value === "number") return notNegative(value, field);
-  return isPercent(value) ? [] : [invalidValue(field, value, "a valid percent string must be a number followed by an ending '%'")];
+  return isPercent(value)
+    ? []
+    : [invalidValue(field, value, "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')")];
 }
 
 export const atMostWhole = (value: IntOrString, field: string): FieldError[] =>
