@@ -70,6 +70,8 @@ test("a store in a folder is there again after a stop", async () => {
 test("flags that are wrong are refused with all their problems", async () => {
   await assert.rejects(startServer({ store: "memory", flags: ["--no-such-flag", "--event-ttl=x"] }), /no-such-flag.*event-ttl|event-ttl.*no-such-flag/s);
   await assert.rejects(startServer({ store: "memory", flags: ["--help"] }), /for the program/);
+  for (const store of ["disk", {}, undefined, { dir: 5 }]) await assert.rejects(startServer({ store: store as "memory" }), /^Error: store: .* is none of "memory"/);
+  await assert.rejects(startServer({ store: { etcd: [] } }), /at least one/);
 });
 
 test("after stop() nothing keeps the process alive", async () => {

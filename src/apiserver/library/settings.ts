@@ -25,7 +25,10 @@ export function settingsFor(dialect: Dialect, { store, flags = [], port }: Serve
 
 function storeFlags(store: ServerOptions["store"]): readonly string[] {
   if (store === "memory") return ["--store-servers=memory://"];
-  if ("dir" in store) return [`--data-dir=${store.dir}`];
-  if (store.etcd.length === 0) throw new Error("a store in etcd needs the address of at least one server");
-  return [`--store-servers=${store.etcd.join(",")}`];
+  // Not everybody has a compiler that tells.
+  const { dir, etcd } = Object(store) as { readonly dir?: unknown; readonly etcd?: unknown };
+  if (typeof dir === "string") return [`--data-dir=${dir}`];
+  if (!Array.isArray(etcd)) throw new Error(`store: ${JSON.stringify(store)} is none of "memory", { dir: "/path" } and { etcd: ["https://…"] }`);
+  if (etcd.length === 0) throw new Error("a store in etcd needs the address of at least one server");
+  return [`--store-servers=${etcd.join(",")}`];
 }
