@@ -3,10 +3,12 @@ import { test } from "node:test";
 import { applyObject, ownersOfScale } from "./field-owners.ts";
 import { type Sent, type Shelf, refusal, shelf, shelfNow } from "./registry.fixture.ts";
 import { timestamp } from "./request.ts";
+import type { Endpoint } from "./resource.ts";
 import type { ApiObject } from "./strategy.ts";
 import { configMap } from "./strategies/config-map.ts";
 import { deployment } from "./strategies/deployment.ts";
 import { event } from "./strategies/event.ts";
+import { flowSchema } from "./strategies/flow-schema.ts";
 
 const map = (data: Record<string, string>, more: object = {}): Sent => ({ metadata: { name: "a", ...more }, data });
 
@@ -51,6 +53,23 @@ test("whoever changes a field takes it from its owner", async (t) => {
   assert.deepEqual(owners(await change({ x: "2", y: "1" }, "other")), ["other Update data.x", "tester Update data data.y"]);
   assert.deepEqual(owners(await change({ x: "2", y: "1" }, "third")), ["other Update data.x", "tester Update data data.y"], "saying the same again owns nothing");
   assert.deepEqual(owners(await change({ y: "1" }, "third")), ["tester Update data data.y"], "what is gone nobody owns");
+});
+
+test("a write in another version leaves the owners of the status alone", async (t) => {
+  const at = await shelf(t, flowSchema);
+  const [newer, older] = at.resource.endpoints as [Endpoint, Endpoint];
+  await at.create({ metadata: { name: "a" }, spec: { priorityLevelConfiguration: { name: "l" }, matchingPrecedence: 2 } });
+  const conditions = [{ type: "Dangling", status: "True", lastTransitionTime: null }];
+  await at.edit("a", (object) => Object.assign(object, { status: { conditions } }), { endpoint: newer, subresource: "status", manager: "looker" });
+  const bare = (old: ApiObject | undefined): ApiObject => ({ ...old!, metadata: { ...old!.metadata, labels: { l: "" } }, status: {} }) as ApiObject;
+  const after = await at.update("a", { transform: bare }, { endpoint: older });
+  assert.deepEqual(
+    owners(after).filter((line) => line.includes("status")),
+    [
+      'looker Update (status) status.conditions status.conditions.k:{"type":"Dangling"} ' +
+        ["lastTransitionTime", "status", "type"].map((field) => `status.conditions.k:{"type":"Dangling"}.${field}`).join(" "),
+    ],
+  );
 });
 
 test("a subresource has an entry of its own", async (t) => {

@@ -86,7 +86,9 @@ function resetFieldsOf(endpoint: Endpoint, subresource: string): Record<string, 
     const inner = (set[`f:${first}`] ??= {});
     if (second !== undefined) inner[`f:${second}`] = {};
   }
-  return { [endpoint.apiVersion]: set as FieldSet };
+  // In every version: owners may have spoken another one.
+  const versions = endpoint.resource.endpoints.filter(({ group }) => group === endpoint.group);
+  return Object.fromEntries(versions.map(({ apiVersion }) => [apiVersion, set as FieldSet]));
 }
 
 function writeOf(request: WriteRequest) {
