@@ -8,6 +8,7 @@ import type { SpecialEndpoint } from "../catalog.ts";
 import { type ConnectContext, admitConnect, connected } from "./context.ts";
 import { attachOptions, execOptions, logOptionErrors, logOptions, portForwardOptions, queryText } from "./options.ts";
 import { ask, firstOf, pour } from "./relay.ts";
+import { toTranslate, translateChannels, translatePorts } from "./translate.ts";
 import { tunnel } from "./tunnel.ts";
 import { isWebSocket, webSocketReply } from "./web-socket.ts";
 
@@ -27,7 +28,10 @@ export function podConnections(context: ConnectContext): readonly SpecialEndpoin
       const { agents, stopping } = context;
       const there = { path: route(pod, wanted as never), ...(await agents.locate(assignedNode(pod))) };
       if (!call.call.upgradable) throw badRequest("Upgrade request required");
-      return await tunnel(call.call, { ...there, tls: agents.tls(), timeoutMilliseconds: agents.timeoutMilliseconds }, stopping);
+      const target = { ...there, tls: agents.tls(), timeoutMilliseconds: agents.timeoutMilliseconds };
+      const newer = toTranslate(call.call, context.dialect, path === "portforward" ? "ports" : "commands");
+      if (newer === undefined) return await tunnel(call.call, target, stopping);
+      return await (path === "portforward" ? translatePorts(call.call, target, newer, stopping) : translateChannels(call.call, target, wanted, newer, stopping));
     },
   });
   const at = (action: string, { metadata }: Pod, ...more: readonly string[]): string =>

@@ -12,7 +12,7 @@ const largestRefusal = 1024 * 1024;
 /** How long the agent may take to agree or refuse: it may have to start something first. */
 const patience = 30_000;
 /** A connection on which nothing moves for so long is cut; agents themselves give up after four hours. */
-const idle = 4.5 * 3600 * 1000;
+export const idle = 4.5 * 3600 * 1000;
 /** How long what is left may take to reach a client that does not read. */
 const lastWords = 10_000;
 
@@ -24,7 +24,7 @@ export interface TunnelTarget extends AgentAddress {
   readonly timeoutMilliseconds: number;
 }
 
-interface Head {
+export interface Head {
   readonly status: number;
   readonly headers: PlainHeaders;
   readonly raw: Buffer;
@@ -33,12 +33,30 @@ interface Head {
 }
 
 /** Passes an upgrade request on. A refusal from over there is the client's answer. `stopping` ends the tunnel. */
-export async function tunnel(call: Call, { path, tls, timeoutMilliseconds, ...address }: TunnelTarget, stopping: AbortSignal): Promise<Reply> {
+export function tunnel(call: Call, target: TunnelTarget, stopping: AbortSignal): Promise<Reply> {
+  return upgraded(call, { ...target, method: call.method, headers: forwarded(call) }, stopping, (socket, head) => (client, early) => join(client, early, socket, head, stopping));
+}
+
+/** An upgrade request of our own making on a client's behalf. */
+export interface UpgradeRequest extends TunnelTarget {
+  readonly method: string;
+  readonly headers: PlainHeaders;
+}
+
+type TakeOver = (client: Duplex, early: Uint8Array) => void;
+
+/** Asks for an upgrade; once it is agreed on, `agreed` makes what takes the client's connection over. A refusal is the client's answer. */
+export async function upgraded(
+  call: Call,
+  { path, tls, timeoutMilliseconds, method, headers: asked, ...address }: UpgradeRequest,
+  stopping: AbortSignal,
+  agreed: (agent: Socket, head: Head) => TakeOver,
+): Promise<Reply> {
   const socket = await dial(address, tls, timeoutMilliseconds, AbortSignal.any([call.signal, stopping]));
   try {
-    socket.write(requestText(call, path));
+    socket.write(requestText(method, path, asked));
     const head = await readHead(socket, call.signal);
-    if (head.status === 101) return { status: 101, headers: {}, body: { takeOver: (client, early) => join(client, early, socket, head, stopping) } };
+    if (head.status === 101) return { status: 101, headers: {}, body: { takeOver: agreed(socket, head) } };
     if (head.status < 400) throw internal(`invalid upgrade response: status code ${head.status}`);
     const body = await readRefusal(socket, head);
     socket.destroy();
@@ -50,9 +68,9 @@ export async function tunnel(call: Call, { path, tls, timeoutMilliseconds, ...ad
   }
 }
 
-function requestText(call: Call, path: string): string {
-  const lines = [`${call.method} ${path} HTTP/1.1`];
-  for (const [name, value] of Object.entries(forwarded(call))) for (const each of [value].flat()) lines.push(`${name}: ${each}`);
+function requestText(method: string, path: string, headers: PlainHeaders): string {
+  const lines = [`${method} ${path} HTTP/1.1`];
+  for (const [name, value] of Object.entries(headers)) for (const each of [value].flat()) lines.push(`${name}: ${each}`);
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 

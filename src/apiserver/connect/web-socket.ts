@@ -35,7 +35,7 @@ export function webSocketReply(call: Call, options: WebSocketOptions): Reply {
   return { status: 101, headers: {}, body: { takeOver: (socket, head) => void talk({ call, socket, head, protocol, options }) } };
 }
 
-const isHandshake = ({ method, headers }: Call): boolean =>
+export const isHandshake = ({ method, headers }: Call): boolean =>
   method === "GET" && header(headers, "sec-websocket-version") === "13" && /^[+/0-9A-Za-z]{22}==$/.test(header(headers, "sec-websocket-key") ?? "");
 
 const refusal = (status: number, text: string): Reply => ({ status, headers: { "content-type": "text/plain; charset=utf-8" }, body: Buffer.from(`${text}\n`) });
@@ -48,23 +48,36 @@ interface Talk {
   readonly options: WebSocketOptions;
 }
 
+/** Shakes hands with a client that offered this protocol, or none. */
+export async function accepted({ call, socket, head }: Pick<Talk, "call" | "socket" | "head">, protocol: string, mostBytes: number): Promise<WebSocket> {
+  const { WebSocketServer } = await import("ws");
+  const server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: mostBytes });
+  // Some names are no tokens as the library wants them; clients want them back all the same.
+  if (protocol) server.on("headers", (lines) => void lines.push(`Sec-WebSocket-Protocol: ${protocol}`));
+  const request = { method: call.method, headers: { ...call.headers, "sec-websocket-protocol": undefined } } as unknown as IncomingMessage;
+  const client = await new Promise<WebSocket>((resolve, reject) => {
+    socket.once("close", () => reject(new Error("the client has gone")));
+    server.handleUpgrade(request, socket, Buffer.from(head), resolve);
+  });
+  client.on("error", () => client.terminate());
+  return client;
+}
+
+/** Says good-bye; a client that does not answer is cut off. */
+export function part(client: WebSocket): void {
+  const timer = setTimeout(() => client.terminate(), partingMilliseconds);
+  timer.unref();
+  client.once("close", () => clearTimeout(timer));
+  client.close(1000);
+}
+
 async function talk({ call, socket, head, protocol = "", options }: Talk): Promise<void> {
   try {
-    const { WebSocketServer } = await import("ws");
-    const server = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: largestMessage, handleProtocols: () => protocol || false });
-    const request = { method: call.method, headers: { ...call.headers, "sec-websocket-protocol": protocol || undefined } } as unknown as IncomingMessage;
-    const client = await new Promise<WebSocket>((resolve, reject) => {
-      socket.once("close", () => reject(new Error("the client has gone")));
-      server.handleUpgrade(request, socket, Buffer.from(head), resolve);
-    });
-    client.on("error", () => client.terminate());
+    const client = await accepted({ call, socket, head }, protocol, largestMessage);
     const send = (message: Uint8Array | string): void => client.send(message, { binary: typeof message !== "string" });
     if (options.greeting) send(options.greeting(protocol));
     await options.stream(sinkOf(client, socket, (chunk) => [...options.messages(chunk, protocol)].forEach(send)));
-    const timer = setTimeout(() => client.terminate(), partingMilliseconds);
-    timer.unref();
-    client.once("close", () => clearTimeout(timer));
-    client.close(1000);
+    part(client);
   } catch {
     socket.destroy();
   }

@@ -1,0 +1,180 @@
+// The client's half of the framing that agents and runtimes speak: several streams over one connection, each of which ends by itself.
+// Only what they use of it: streams that the client opens, data, ends, and answers to pings. Header blocks of theirs are passed over.
+import type { Duplex } from "node:stream";
+import { type Deflate, constants, createDeflate } from "node:zlib";
+
+const kinds = { open: 1, reset: 3, ping: 6, goAway: 7 } as const;
+const lastOfStream = 1;
+const version = 0x8003;
+const frameHead = 8;
+/** Frames carry less by far; more than this is not the protocol. */
+const largestFrame = 16 * 1024 * 1024 - 1;
+const largestData = 256 * 1024;
+
+const known = [
+  "options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow authorization cache-control connection",
+  "content-base content-encoding content-language content-length content-location content-md5 content-range content-type date etag expect expires from host",
+  "if-match if-modified-since if-none-match if-range if-unmodified-since last-modified location max-forwards pragma proxy-authenticate proxy-authorization range",
+  "referer retry-after server te trailer transfer-encoding upgrade user-agent vary via warning www-authenticate method get status 200_OK version HTTP/1.1 url",
+  "public set-cookie keep-alive origin",
+].flatMap((line) => line.split(" ").map((word) => word.replace("_", " ")));
+const codes =
+  "100101201202205206300302303304305306307402405406407408409410411412413414415416417502504505203 Non-Authoritative Information204 No Content" +
+  "301 Moved Permanently400 Bad Request401 Unauthorized403 Forbidden404 Not Found500 Internal Server Error501 Not Implemented503 Service Unavailable";
+const dates = "Jan Feb Mar Apr May Jun Jul Aug Sept Oct Nov Dec 00:00:00 Mon, Tue, Wed, Thu, Fri, Sat, Sun, GMT";
+const media =
+  "chunked,text/html,image/png,image/jpg,image/gif,application/xml,application/xhtml+xml,text/plain,text/javascript,publicprivatemax-age=gzip,deflate,sdch" +
+  "charset=utf-8charset=iso-8859-1,utf-,*,enq=0.";
+
+/** What both sides know before the first header is sent, so that usual words cost nothing. */
+export const dictionary = Buffer.concat([...known.map((word) => counted(word)), Buffer.from(codes + dates + media)]);
+
+function counted(text: string): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(Buffer.byteLength(text));
+  return Buffer.concat([length, Buffer.from(text)]);
+}
+
+export interface SpdyStream {
+  /** False when the connection wants a rest. */
+  write(data: Uint8Array): boolean;
+  /** Nothing more comes from this side. */
+  end(): void;
+}
+
+export interface StreamHandlers {
+  onData?(data: Buffer): void;
+  /** Nothing more comes from the other side. */
+  onEnd?(): void;
+}
+
+export interface SpdySession {
+  /** Opens a stream with these headers. */
+  open(headers: Readonly<Record<string, string>>, handlers: StreamHandlers): Promise<SpdyStream>;
+  /** Takes bytes that came before the session did. */
+  feed(bytes: Uint8Array): void;
+  /** Tells the other side that this one goes, and ends the connection. */
+  close(): void;
+}
+
+/** Speaks over a connection that both sides have agreed on. */
+export function spdySession(socket: Duplex): SpdySession {
+  const streams = new Map<number, StreamHandlers>();
+  const headers = headerBlocks();
+  let next = 1;
+  let pending: Buffer = Buffer.alloc(0);
+  const control = (kind: number, flags: number, body: Buffer): boolean => {
+    const head = Buffer.alloc(frameHead);
+    head.writeUInt16BE(version, 0);
+    head.writeUInt16BE(kind, 2);
+    head.writeUInt32BE(((flags << 24) | body.length) >>> 0, 4);
+    return socket.write(Buffer.concat([head, body]));
+  };
+  const numbers = (...values: readonly number[]): Buffer => {
+    const body = Buffer.alloc(4 * values.length);
+    values.forEach((value, at) => body.writeUInt32BE(value, 4 * at));
+    return body;
+  };
+  const data = (id: number, flags: number, body: Uint8Array): boolean => {
+    const head = Buffer.alloc(frameHead);
+    head.writeUInt32BE(id, 0);
+    head.writeUInt32BE(((flags << 24) | body.length) >>> 0, 4);
+    socket.write(head);
+    return body.length === 0 || socket.write(body);
+  };
+  const ended = (id: number): void => {
+    const stream = streams.get(id);
+    streams.delete(id);
+    stream?.onEnd?.();
+  };
+
+  function feed(bytes: Uint8Array): void {
+    pending = pending.length === 0 ? Buffer.from(bytes) : Buffer.concat([pending, bytes]);
+    let at = 0;
+    while (pending.length - at >= frameHead) {
+      const length = pending.readUInt32BE(at + 4) & 0xffffff;
+      if (length > largestFrame) throw new Error("a frame is too large");
+      if (pending.length - at < frameHead + length) break;
+      take(pending.readUInt32BE(at), pending[at + 4]!, pending.subarray(at + frameHead, at + frameHead + length));
+      at += frameHead + length;
+    }
+    pending = at === 0 ? pending : Buffer.from(pending.subarray(at));
+  }
+
+  function take(first: number, flags: number, body: Buffer): void {
+    if (first < 0x80000000) {
+      if (body.length > 0) streams.get(first)?.onData?.(body);
+      if (flags & lastOfStream) ended(first);
+      return;
+    }
+    const kind = first & 0xffff;
+    if (kind === kinds.ping) control(kinds.ping, 0, Buffer.from(body));
+    else if (kind === kinds.reset && body.length >= 4) ended(body.readUInt32BE(0) & 0x7fffffff);
+  }
+
+  socket.on("data", (chunk: Buffer) => {
+    try {
+      feed(chunk);
+    } catch (error) {
+      socket.destroy(error as Error);
+    }
+  });
+  socket.on("close", () => {
+    headers.close();
+    for (const id of streams.keys()) ended(id);
+  });
+  return {
+    feed,
+    open: async (given, handlers) => {
+      const id = next;
+      next += 2;
+      streams.set(id, handlers);
+      const block = await headers.of(given);
+      control(kinds.open, 0, Buffer.concat([numbers(id, 0), Buffer.alloc(2), block]));
+      return {
+        write: (bytes) => {
+          let goesOn = true;
+          for (let at = 0; at < bytes.length; at += largestData) goesOn = data(id, 0, bytes.subarray(at, at + largestData));
+          return goesOn;
+        },
+        end: () => void data(id, lastOfStream, Buffer.alloc(0)),
+      };
+    },
+    close: () => {
+      if (!socket.writable) return;
+      control(kinds.goAway, 0, numbers(0, 0));
+      socket.end();
+    },
+  };
+}
+
+/** Header blocks, packed one after the other in one go, as the other side unpacks them. */
+function headerBlocks(): { of(headers: Readonly<Record<string, string>>): Promise<Buffer>; close(): void } {
+  const packer: Deflate = createDeflate({ dictionary });
+  let turn: Promise<unknown> = Promise.resolve();
+  const pack = (plain: Buffer): Promise<Buffer> =>
+    new Promise((resolve, reject) => {
+      const parts: Buffer[] = [];
+      const part = (chunk: Buffer): void => void parts.push(chunk);
+      packer.on("data", part);
+      packer.once("error", reject);
+      packer.write(plain);
+      packer.flush(constants.Z_SYNC_FLUSH, () => {
+        packer.removeListener("data", part);
+        packer.removeListener("error", reject);
+        resolve(Buffer.concat(parts));
+      });
+    });
+  return {
+    of: (headers) => {
+      const entries = Object.entries(headers);
+      const count = Buffer.alloc(4);
+      count.writeUInt32BE(entries.length);
+      const plain = Buffer.concat([count, ...entries.flatMap(([name, value]) => [counted(name), counted(value)])]);
+      const block = turn.then(() => pack(plain));
+      turn = block.catch(() => undefined);
+      return block;
+    },
+    close: () => packer.close(),
+  };
+}
