@@ -24,7 +24,7 @@ async function cluster(agent: FakeAgent): Promise<RunningServer> {
   return server;
 }
 
-const tokenOf = (server: RunningServer): string => (server.clientConfig.users![0]!.user as { token: string }).token;
+const tokenOf = (server: RunningServer): string => (server.clientConfig.users[0]!.user as { token: string }).token;
 const open = (server: RunningServer, path: string, protocol: string): WebSocket =>
   new WebSocket(`${server.url.replace("https", "wss")}/api/v1/namespaces/default/pods/web/${path}`, protocol, {
     rejectUnauthorized: false,
