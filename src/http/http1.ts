@@ -20,6 +20,8 @@ export interface Http1Options {
 }
 
 export const largestHeaderBytes = 64 * 1024;
+/** What is asked for may be longer: selectors can name thousands of values. */
+export const largestTargetBytes = 1024 * 1024;
 export const headersMilliseconds = 32_000;
 /** How long the rest of a request may take to come after its answer. */
 const patienceMilliseconds = 5_000;
@@ -27,7 +29,7 @@ const patienceMilliseconds = 5_000;
 export function http1Engine(options: Http1Options, turns: Turns, draining = (): boolean => false): Server {
   const headersTimeout = options.headersTimeoutMilliseconds ?? headersMilliseconds;
   const server = createServer({
-    maxHeaderSize: largestHeaderBytes,
+    maxHeaderSize: largestHeaderBytes + largestTargetBytes,
     headersTimeout,
     connectionsCheckingInterval: Math.min(headersTimeout, 30_000),
     requestTimeout: 0,
@@ -60,6 +62,8 @@ export function http1Engine(options: Http1Options, turns: Turns, draining = (): 
   server.on("checkContinue", (request, response) => serve(request, response, true));
   server.on("upgrade", (request, socket: Duplex, head: Buffer) => {
     socket.on("error", () => socket.destroy());
+    const wrong = misread(request);
+    if (wrong) return void socket.end(lastWords(wrong));
     const call = callFromHttp1(request, peerOf(request.socket as TLSSocket), options.now(), { upgradable: true });
     void options
       .handle(call)
@@ -78,8 +82,7 @@ export function http1Engine(options: Http1Options, turns: Turns, draining = (): 
   });
   server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
     if (!socket.writable) return;
-    const status = clientFaults[error.code ?? ""] ?? "400 Bad Request";
-    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${status}`);
+    socket.end(lastWords(clientFaults[error.code ?? ""] ?? "400 Bad Request"));
   });
   return server;
 }
@@ -89,13 +92,21 @@ const clientFaults: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
+const lastWords = (status: string): string => `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n${status}`;
+
 const sendsBody = ({ headers }: IncomingMessage): boolean => headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
 /** What the parser lets through and nobody should be served on. */
-function misread({ httpVersionMajor, rawHeaders }: IncomingMessage): string | undefined {
+function misread({ httpVersionMajor, rawHeaders, url = "" }: IncomingMessage): string | undefined {
   if (httpVersionMajor !== 1) return httpVersionMajor === 0 ? "400 Bad Request" : "505 HTTP Version Not Supported";
   let hosts = 0;
-  for (let at = 0; at < rawHeaders.length; at += 2) if (rawHeaders[at]!.length === 4 && rawHeaders[at]!.toLowerCase() === "host") hosts++;
+  let bytes = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at]!;
+    bytes += name.length + rawHeaders[at + 1]!.length + 4;
+    if (name.length === 4 && name.toLowerCase() === "host") hosts++;
+  }
+  if (bytes > largestHeaderBytes || url.length > largestTargetBytes) return clientFaults["HPE_HEADER_OVERFLOW"];
   return hosts > 1 ? "400 Bad Request" : undefined;
 }
 

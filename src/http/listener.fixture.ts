@@ -64,7 +64,7 @@ export async function secured(t: TestContext, handle: Handle, more: Partial<List
       return socket;
     },
     http2: async ({ client } = {}) => {
-      const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: by.ca, ...client });
+      const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: by.ca, ...client, maxSendHeaderBlockLength: 4 * 1024 * 1024 });
       session.on("error", () => undefined);
       t.after(() => session.destroy());
       await once(session, "connect");

@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { type SecureContextOptions, type TlsOptions, createServer as createTlsServer } from "node:tls";
 import type { Call, Peer, Reply } from "./call.ts";
 import { callFromHttp2, replyOnHttp2 } from "./exchange.ts";
-import { headersMilliseconds, http1Engine, largestHeaderBytes } from "./http1.ts";
+import { headersMilliseconds, http1Engine, largestHeaderBytes, largestTargetBytes } from "./http1.ts";
 import { Connection } from "./http2/connection.ts";
 import type { Stream } from "./http2/stream.ts";
 import { peerOf } from "./peer.ts";
@@ -59,6 +59,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     const connection: Connection = new Connection(socket, {
       maxStreams: options.maxStreamsPerConnection || 250,
       maxHeaderBytes: largestHeaderBytes,
+      maxTargetBytes: largestTargetBytes,
       headersTimeoutMilliseconds: options.headersTimeoutMilliseconds ?? headersMilliseconds,
       idleTimeoutMilliseconds: idleMilliseconds,
       serve: (stream) => serveStream(stream, peer, options),

@@ -24,6 +24,8 @@ const longestWaitMilliseconds = 15_000;
 /** A reader that has not made room in this time is given up: others wait for what it holds. */
 const stalledMilliseconds = 60_000;
 const mostEstimates = 1000;
+/** Longer questions are not remembered: a thousand of them would be as large as what is counted here. */
+const longestRemembered = 4096;
 
 export function largeAnswers({ clock, compress, budgetBytes = 512 * 1024 * 1024 }: LargeAnswerOptions): ApiStep {
   const budget = new ByteBudget(budgetBytes);
@@ -31,7 +33,7 @@ export function largeAnswers({ clock, compress, budgetBytes = 512 * 1024 * 1024 
   const estimates = new Map<string, number>();
 
   const answer = async (call: ApiCall, next: () => Promise<Reply>): Promise<Reply> => {
-    const question = call.target.verb === "list" ? questionOf(call) : "";
+    const question = call.target.verb === "list" && call.call.search.length < longestRemembered ? questionOf(call) : "";
     const estimate = estimates.get(question) ?? 0;
     // Answers in process hand their buffers over; there is no slow reader.
     const inProcess = call.call.peer.address === "";

@@ -25,6 +25,8 @@ import { Stream, receiveWindow } from "./stream.ts";
 export interface ConnectionOptions {
   readonly maxStreams: number;
   readonly maxHeaderBytes: number;
+  /** What is asked for counts apart: selectors can be long. */
+  readonly maxTargetBytes: number;
   /** How long the beginning of a connection, or of a request, may take to come. */
   readonly headersTimeoutMilliseconds: number;
   readonly idleTimeoutMilliseconds: number;
@@ -82,7 +84,7 @@ export class Connection {
     this.socket = socket;
     this.outbox = new Outbox(socket, (stream) => this.finished(stream));
     const reader = new FrameReader((type, flags, id, payload) => this.frame(type, flags, id, payload));
-    const settings = { [setting.maxStreams]: options.maxStreams, [setting.initialWindow]: receiveWindow, [setting.maxHeaderList]: options.maxHeaderBytes };
+    const settings = { [setting.maxStreams]: options.maxStreams, [setting.initialWindow]: receiveWindow, [setting.maxHeaderList]: options.maxHeaderBytes + options.maxTargetBytes };
     this.outbox.add(settingsFrame(settings));
     this.outbox.add(numbersFrame(frame.windowUpdate, 0, connectionWindow - startWindow));
     this.idle = setTimeout(() => this.onIdle(), options.idleTimeoutMilliseconds).unref();
@@ -168,7 +170,7 @@ export class Connection {
     if (payload.length === 0) this.spendPatience();
     block.bytes += payload.length;
     // A block of twice the size is read, so that the answer can say what is wrong; nobody sends more by mistake.
-    if (block.bytes > this.options.maxHeaderBytes * 2) throw new ConnectionFault(fault.calm, "the headers are too large");
+    if (block.bytes > this.options.maxHeaderBytes * 2 + this.options.maxTargetBytes) throw new ConnectionFault(fault.calm, "the headers are too large");
     block.parts.push(payload);
     if (!(flags & flag.endHeaders)) return;
     this.block = undefined;
@@ -177,7 +179,7 @@ export class Connection {
   }
 
   private onBlock(id: number, block: Buffer, end: boolean): void {
-    const head = new RequestHead(this.options.maxHeaderBytes);
+    const head = new RequestHead(this.options.maxHeaderBytes, this.options.maxTargetBytes);
     this.decoder.decode(block, (field) => head.add(field));
     const known = this.streams.get(id);
     if (known) return head.method || head.target ? this.reset(known, fault.protocol) : this.onEnd(known, known.complete ? fault.streamClosed : fault.protocol);

@@ -54,6 +54,7 @@ export async function serve(t: TestContext, serveStream: ConnectionOptions["serv
     const options = {
       maxStreams: 10,
       maxHeaderBytes: 4096,
+      maxTargetBytes: 4096,
       headersTimeoutMilliseconds: 10_000,
       idleTimeoutMilliseconds: 60_000,
       onProblem: (error: Error) => assert.ifError(error),

@@ -17,15 +17,18 @@ export class RequestHead {
   private plain = false;
   private bytes = 0;
   private readonly limit: number;
+  private readonly targetLimit: number;
 
-  constructor(limitBytes: number) {
+  constructor(limitBytes: number, targetLimitBytes: number) {
     this.limit = limitBytes;
+    this.targetLimit = targetLimitBytes;
   }
 
   add(field: Field): void {
     const { name, value } = field;
-    this.bytes += name.length + value.length + 32;
-    if (this.bytes > this.limit) {
+    const isTarget = name === ":path";
+    if (!isTarget) this.bytes += name.length + value.length + 32;
+    if (this.bytes > this.limit || (isTarget && value.length > this.targetLimit)) {
       this.tooLarge = true;
       return;
     }
