@@ -101,11 +101,13 @@ function writeOf(request: WriteRequest) {
     subresource,
     now: timestamp(request.now),
     resetFields: resetFields(request),
-    convert: (object: JsonObject, apiVersion: string) => {
+    convert: (object: JsonObject, target: string, source: string) => {
       // Owners known from another group than the one spoken are forgotten, as clients have come to expect.
-      const to = resource.endpoints.find((item) => item.apiVersion === apiVersion && item.group === endpoint.group);
-      if (!to) return undefined;
-      return { schema: to.schema, object: to.fromHub(endpoint.toHub(deepCopy(object) as unknown as ApiObject)) as unknown as JsonObject };
+      const [from, to] = [source, target].map((version) => resource.endpoints.find(({ apiVersion, group }) => apiVersion === version && group === endpoint.group));
+      if (!from || !to) return undefined;
+      // What has been taken out is there again, as nothing: conversion is for whole objects.
+      const whole = deepCopy(fromJsonValue(from.schema, object).value) as unknown as ApiObject;
+      return { schema: to.schema, object: to.fromHub(from.toHub(whole)) as unknown as JsonObject };
     },
   };
 }

@@ -166,7 +166,7 @@ test("an applier that changes its version keeps its entry and prunes in the old 
         ? { schema: ConfigMap, object: { ...upper(object, (key) => key.toLowerCase()), apiVersion } }
         : undefined;
   const first = done(run(undefined, "one", config({ a: "1", b: "1" }), { convert }));
-  const live = convert(first, "v2")!.object;
+  const live = convert(first, "v2", "v1")!.object;
   const result = done(run(live, "one", { ...config({ A: "1" }), apiVersion: "v2" }, { convert, apiVersion: "v2" }));
   assert.deepEqual(result["data"], { A: "1" });
   assert.deepEqual(

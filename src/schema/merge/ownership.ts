@@ -9,8 +9,8 @@ import { fieldElement } from "./path-element.ts";
 import { type Changes, changesBetween } from "./typed-compare.ts";
 import { fitToType } from "./typed-remove.ts";
 
-/** Gives the same object in another API version, with that version's schema; undefined when there is no such version. */
-export type ConvertTo = (object: JsonObject, apiVersion: string) => { readonly schema: Message | MergeType; readonly object: JsonObject } | undefined;
+/** Gives the same object, of which parts may be missing, in another API version than it has, with that version's schema; undefined when there is no such version. */
+export type ConvertTo = (object: JsonObject, to: string, from: string) => { readonly schema: Message | MergeType; readonly object: JsonObject } | undefined;
 
 /** An object in one API version. */
 export interface Versioned {
@@ -27,7 +27,7 @@ export interface Versions {
 
 export function inVersion(from: Versioned, apiVersion: string, { convert }: Versions): Versioned | undefined {
   if (from.apiVersion === apiVersion) return from;
-  const converted = convert?.(from.object, apiVersion);
+  const converted = convert?.(from.object, apiVersion, from.apiVersion);
   return converted === undefined ? undefined : { apiVersion, type: mergeTypeOf(converted.schema), object: converted.object };
 }
 

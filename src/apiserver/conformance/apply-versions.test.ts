@@ -1,0 +1,45 @@
+// Objects that are applied in one version and then in another: what a manager gave up is taken out of the version it was given in.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { serve } from "../server.fixture.ts";
+
+const { must, place } = await serve();
+const type = "application/apply-patch+yaml";
+
+test("an autoscaler applied in both versions by one manager", async () => {
+  const namespace = await place();
+  const path = (version: string): string => `/apis/autoscaling/${version}/namespaces/${namespace}/horizontalpodautoscalers/a?fieldManager=m`;
+  const body = (version: string, spec: object) => ({
+    apiVersion: `autoscaling/${version}`,
+    kind: "HorizontalPodAutoscaler",
+    metadata: { name: "a" },
+    spec: { maxReplicas: 1, scaleTargetRef: { kind: "Deployment", name: "d" }, ...spec },
+  });
+  const cpu = (averageUtilization: number) => [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization } } }];
+  await must(201, "PATCH", path("v2"), { type, body: body("v2", { minReplicas: 1, metrics: cpu(50) }) });
+  const older = await must(200, "PATCH", path("v1"), { type, body: body("v1", { targetCPUUtilizationPercentage: 60 }) });
+  assert.equal(older.at("spec.targetCPUUtilizationPercentage"), 60);
+  assert.deepEqual(
+    (older.at("metadata.managedFields") as { apiVersion: string }[]).map(({ apiVersion }) => apiVersion),
+    ["autoscaling/v1"],
+  );
+  const bare = await must(200, "PATCH", path("v1"), { type, body: body("v1", {}) });
+  assert.equal(bare.at("spec.targetCPUUtilizationPercentage"), 80, "given up, so the default is back");
+  const newer = await must(200, "PATCH", path("v2"), { type, body: body("v2", { maxReplicas: 3, metrics: cpu(70) }) });
+  assert.deepEqual([newer.at("spec.maxReplicas"), newer.at("spec.metrics")], [3, cpu(70)]);
+  assert.equal(newer.at("metadata.annotations"), undefined, "what travels in annotations stays in the older version");
+});
+
+test("a priority level applied in both versions by two managers", async () => {
+  const path = (version: string, manager: string): string => `/apis/flowcontrol.apiserver.orch.io/${version}/prioritylevelconfigurations/mixed?fieldManager=${manager}&force=true`;
+  const body = (version: string, limited: object) => ({
+    apiVersion: `flowcontrol.apiserver.orch.io/${version}`,
+    kind: "PriorityLevelConfiguration",
+    metadata: { name: "mixed" },
+    spec: { type: "Limited", limited: { limitResponse: { type: "Reject" }, ...limited } },
+  });
+  await must(201, "PATCH", path("v1beta2", "one"), { type, body: body("v1beta2", { assuredConcurrencyShares: 7 }) });
+  await must(200, "PATCH", path("v1beta3", "two"), { type, body: body("v1beta3", { nominalConcurrencyShares: 7, lendablePercent: 5 }) });
+  const left = await must(200, "PATCH", path("v1beta3", "two"), { type, body: body("v1beta3", {}) });
+  assert.deepEqual([left.at("spec.limited.nominalConcurrencyShares"), left.at("spec.limited.lendablePercent")], [7, 0], "one still has the first, nobody the second");
+});
