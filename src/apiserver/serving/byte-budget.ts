@@ -16,6 +16,11 @@ export class ByteBudget {
     return this.#used;
   }
 
+  /** Whether somebody waits for what others hold. */
+  get wanted(): boolean {
+    return this.#waiting.length > 0;
+  }
+
   /** Resolves to whether the bytes were lent: not when too many wait, it takes too long or the asker is gone. One loan larger than all is lent when nothing else is. */
   take(bytes: number, clock: Clock, waitMilliseconds: number, signal: AbortSignal): Promise<boolean> {
     if (this.#waiting.length === 0 && this.#fits(bytes)) {

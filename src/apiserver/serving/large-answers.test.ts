@@ -92,23 +92,27 @@ test("slow readers share a budget: the next waits, then is refused; when one is 
 });
 
 for (const headers of [{}, { "accept-encoding": "gzip" }]) {
-  test(`an answer that nobody reads is given up and gives its bytes back, ${JSON.stringify(headers)}`, async () => {
+  test(`an answer that nobody reads is given up after a minute, or soon where others wait, ${JSON.stringify(headers)}`, async () => {
     const clock = virtualClock();
     const step = largeAnswers({ clock, compress: true, budgetBytes: 17_000 * kib });
     // It does not get much smaller by compression.
     const body = [randomBytes(16_384 * kib)];
     const ask = () => step.run(list(headers), () => Promise.resolve({ status: 200, headers: {}, body }));
-    const sink = memorySink();
-    let over = false;
-    const given = assert.rejects(streamOf(await ask())(sink), /does not read/).finally(() => (over = true));
-    while (sink.backlogBytes <= 1024 * kib) await turn();
-    await clock.advance(50_000);
-    const waiting = ask();
-    await turn();
-    assert.equal(over, false);
-    await clock.advance(10_000);
-    await given;
-    assert.equal((await waiting).status, 200);
+    for (const wanted of [false, true]) {
+      const sink = memorySink();
+      let over = false;
+      const given = assert.rejects(streamOf(await ask())(sink), /does not read/).finally(() => (over = true));
+      while (sink.backlogBytes <= 1024 * kib) await turn();
+      await clock.advance(4_000);
+      const waiting = wanted ? ask() : undefined;
+      await turn();
+      assert.equal(over, false);
+      await clock.advance(wanted ? 1_000 : 55_000);
+      assert.equal(over, wanted);
+      await clock.advance(wanted ? 0 : 1_000);
+      await given;
+      assert.equal((await waiting)?.status, wanted ? 200 : undefined);
+    }
   });
 }
 

@@ -21,8 +21,9 @@ const budgetFrom = 256 * 1024;
 const pieceBytes = 256 * 1024;
 const mostBacklogBytes = 1024 * 1024;
 const longestWaitMilliseconds = 15_000;
-/** A reader that has not made room in this time is given up: others wait for what it holds. */
+/** A reader that makes no room for more is given up after a while; at the next look, where others wait for what it holds. */
 const stalledMilliseconds = 60_000;
+const lookMilliseconds = 5_000;
 const mostEstimates = 1000;
 /** Longer questions are not remembered: a thousand of them would be as large as what is counted here. */
 const longestRemembered = 4096;
@@ -70,7 +71,7 @@ export function largeAnswers({ clock, compress, budgetBytes = 512 * 1024 * 1024 
 
   function compressed(call: ApiCall, reply: Reply, parts: readonly Uint8Array[]): Reply {
     if (!wantsGzip(call) || reply.status === 206) return reply;
-    return { ...reply, headers: gzipped(reply.headers), body: { stream: (sink) => writeCompressed(parts, patient(sink, clock)) } };
+    return { ...reply, headers: gzipped(reply.headers), body: { stream: (sink) => writeCompressed(parts, patient(sink, clock, budget)) } };
   }
 
   /** What a write answers is one object: it waits for nobody. */
@@ -90,7 +91,7 @@ export function largeAnswers({ clock, compress, budgetBytes = 512 * 1024 * 1024 
     const gzip = wantsGzip(call) && reply.status !== 206;
     const stream = async (sink: Sink): Promise<void> => {
       try {
-        await (gzip ? writeCompressed(parts, patient(sink, clock)) : writePlain(parts, patient(sink, clock)));
+        await (gzip ? writeCompressed(parts, patient(sink, clock, budget)) : writePlain(parts, patient(sink, clock, budget)));
       } finally {
         release();
       }
@@ -113,10 +114,15 @@ function gzipped(headers: Reply["headers"]): Reply["headers"] {
 }
 
 /** A sink that does not wait for its reader for ever. */
-function patient(sink: Sink, clock: Clock): Sink {
+function patient(sink: Sink, clock: Clock, budget: ByteBudget): Sink {
   const drained = async (): Promise<void> => {
     const late = Promise.withResolvers<never>();
-    const cancel = clock.after(stalledMilliseconds, () => late.reject(new Error("the client does not read its answer")));
+    const until = clock.now() + stalledMilliseconds;
+    let cancel = clock.after(lookMilliseconds, look);
+    function look(): void {
+      if (budget.wanted || clock.now() >= until) late.reject(new Error("the client does not read its answer"));
+      else cancel = clock.after(lookMilliseconds, look);
+    }
     try {
       await Promise.race([sink.drained(), late.promise]);
     } finally {
