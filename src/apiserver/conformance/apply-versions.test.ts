@@ -43,3 +43,14 @@ test("a priority level applied in both versions by two managers", async () => {
   const left = await must(200, "PATCH", path("v1beta3", "two"), { type, body: body("v1beta3", {}) });
   assert.deepEqual([left.at("spec.limited.nominalConcurrencyShares"), left.at("spec.limited.lendablePercent")], [7, 0], "one still has the first, nobody the second");
 });
+
+test("an apply that changes nothing loses nothing that its version cannot say", async () => {
+  const namespace = await place();
+  const path = (version: string): string => `/apis/autoscaling/${version}/namespaces/${namespace}/horizontalpodautoscalers`;
+  const spec = { maxReplicas: 1, scaleTargetRef: { kind: "Deployment", name: "d" } };
+  await must(201, "POST", path("v1"), { body: { metadata: { name: "a" }, spec } });
+  const status = { currentReplicas: 2, desiredReplicas: 2, currentCPUUtilizationPercentage: 5 };
+  const body = { apiVersion: "autoscaling/v1", kind: "HorizontalPodAutoscaler", metadata: { name: "a" }, status };
+  for (let round = 0; round < 2; round++) await must(200, "PATCH", `${path("v1")}/a/status?fieldManager=m`, { type, body });
+  assert.deepEqual((await must(200, "GET", `${path("v2")}/a`)).at("status.currentMetrics.0.resource.current"), { averageUtilization: 5 });
+});
