@@ -277,7 +277,8 @@ export function pods(options: PodsOptions): Pods {
   };
 
   /** Ends a pod for another's sake; gives its uid. */
-  function preempt(pod: Pod): string {
+  function preempt(pod: Pod, lacking: string): string {
+    tally?.preempted(lacking);
     const message = "Preempted in order to admit critical pod";
     events.event(referenceTo(pod), "Warning", "Preempting", message);
     const agent = dialect.spelling.word("NodeAgent");
@@ -296,7 +297,7 @@ export function pods(options: PodsOptions): Pods {
       const entry = add({ at: "syncing", pod }, false);
       // An earlier agent's volumes are taken over.
       if (known && isRunningPod(known)) entry.refreshedAt = -Infinity;
-      if (admitted.preempts) entry.preempts = admitted.preempts.map(preempt);
+      if (admitted.preempts) entry.preempts = admitted.preempts.map((other) => preempt(other, admitted.lacking ?? ""));
       entry.worker.wake();
       return;
     }

@@ -56,8 +56,10 @@ export interface EventRecorder {
   event(regarding: ObjectReference, type: "Normal" | "Warning", reason: string, message: string, action?: string): void;
 }
 
-/** `preempts` are pods that must end first. */
-export type Admitted = { readonly ok: true; readonly preempts?: readonly Pod[] } | { readonly ok: false; readonly reason: string; readonly message: string };
+/** `preempts` are pods that must end first, for want of what `lacking` names. */
+export type Admitted =
+  | { readonly ok: true; readonly preempts?: readonly Pod[]; readonly lacking?: string }
+  | { readonly ok: false; readonly reason: string; readonly message: string };
 
 /** Whether a pod may run on this node, beside these others. */
 export interface PodAdmission {
@@ -127,6 +129,8 @@ export interface PodTally {
   running(pod: Pod): void;
   /** The runtime had a pod that nobody asked for. */
   orphan(): void;
+  /** A pod was ended to make room for one of the system. */
+  preempted(lacking: string): void;
   forgotten(podUid: string): void;
 }
 

@@ -66,7 +66,7 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
         return no("PodOSSelectorNodeLabelDoesNotMatch", `Failed to admit pod as the \`${dialect.names.labels.os}\` label doesn't match node label`);
       }
       if (pod.spec.os?.name && pod.spec.os.name !== "linux") return no("PodOSNotSupported", "Failed to admit pod as the OS field doesn't match node OS");
-      return { ok: true, ...(preempts.length > 0 && { preempts }) };
+      return { ok: true, ...(preempts.length > 0 && { preempts, lacking: lacking[0]!.resource }) };
     },
     blocks: (pod) => {
       if (options.appArmor || !asksForAppArmor(pod, dialect)) return undefined;

@@ -62,13 +62,14 @@ test("looks, statuses and housekeeping are told", () => {
   tally.written(500);
   tally.cleared(2, 1);
   tally.orphan();
+  tally.preempted("cpu");
   tally.evicted("emptydirfs.limit");
   tally.following(true);
   tally.fellBack();
   has("lifecycle_handler_http_fallbacks_total 1");
   has('evictions{eviction_signal="emptydirfs.limit"} 1', "evented_pleg_connection_success_count 1", "evented_pleg_connection_error_count 0");
   has("pleg_relist_duration_seconds_sum 0.02", "pleg_relist_interval_seconds_sum 1", "pod_status_sync_duration_seconds_sum 0.5");
-  has("orphan_pod_cleaned_volumes 2", "orphan_pod_cleaned_volumes_errors 1", "orphaned_runtime_pods_total 1");
+  has("orphan_pod_cleaned_volumes 2", "orphan_pod_cleaned_volumes_errors 1", "orphaned_runtime_pods_total 1", 'preemptions{preemption_signal="cpu"} 1');
 });
 
 test("pods that run, fail and come from nowhere are counted as they do", async () => {

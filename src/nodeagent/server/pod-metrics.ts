@@ -54,6 +54,7 @@ export function podMetrics(metrics: Metrics, dialect: Dialect, clock: Clock): Po
   const failed = counter("started_containers_errors_total", "Containers that could not be started, by the reason.", ["code", "container_type"]);
   const orphans = counter("orphaned_runtime_pods_total", "Pods found running that nobody had asked for.").with();
   const evictions = counter("evictions", "Pods ended for the node's sake, by what they had too much of.", ["eviction_signal"]);
+  const preemptions = counter("preemptions", "Pods ended to make room for one of the system, by what was lacking.", ["preemption_signal"]);
   const opened = counter("evented_pleg_connection_success_count", "Streams of the runtime's events that were opened.").with();
   const notOpened = counter("evented_pleg_connection_error_count", "Streams of the runtime's events that could not be opened, or broke.").with();
   const fallbacks = counter("lifecycle_handler_http_fallbacks_total", "Hooks that were to be asked over TLS and were asked without.").with();
@@ -100,6 +101,7 @@ export function podMetrics(metrics: Metrics, dialect: Dialect, clock: Clock): Po
       startAlone.observe(Math.max(0, clock.now() - madeAt - known.pullMilliseconds) / 1000);
     },
     orphan: () => orphans.add(),
+    preempted: (lacking) => preemptions.with(lacking).add(),
     forgotten: (uid) => void pods.delete(uid),
     relisted: (milliseconds, since) => {
       relist.observe(milliseconds / 1000);
