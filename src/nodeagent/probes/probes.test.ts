@@ -6,7 +6,6 @@ import type { Container } from "#api";
 import { virtualClock } from "#base";
 import { type ContainerRuntime, fakeRuntime } from "#cri";
 import { observed, samplePod, container as running } from "../pod.fixture.ts";
-import type { NodeFacts } from "../seams.ts";
 import { type Answer, ask, portNumber } from "./ask.ts";
 import { headersOf } from "./http-get.ts";
 import { probes } from "./probes.ts";
@@ -171,7 +170,7 @@ test("once probing has ended, nothing is asked any more", async () => {
     runtime,
     clock,
     events: { event: () => undefined },
-    node: { name: "n", hostIps: () => [], allocatable: () => ({}), labels: () => ({}) } as NodeFacts,
+    node: { name: "n", hostIps: () => [], allocatable: () => ({}), labels: () => ({}) },
     userAgent: "u",
     onChange: () => undefined,
   });
