@@ -81,7 +81,7 @@ export class DirectSource implements ObjectSource {
     const first = batches.next();
     // A start that is too long ago shows at the first step; where the start lies ahead, that step may be long in coming.
     if (from < now) {
-      void this.#store.progress();
+      this.#store.progress().catch(() => undefined);
       await first;
     }
     void this.#follow(first, batches, from, query, watcher);

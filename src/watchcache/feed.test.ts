@@ -26,6 +26,28 @@ test("everything there is loaded, in pieces, each object into the cache of its r
   await store.close();
 });
 
+test("a store that is away while somebody waits for a revision to come costs an answer, not the program", async () => {
+  const store = await openMemory();
+  const clock = virtualClock();
+  const stop = new AbortController();
+  const feed = new Feed({ store, prefix: "/test/", clock, signal: stop.signal });
+  const cached = feed.cache(prefix, readThing);
+  await feed.start();
+  const unhandled: unknown[] = [];
+  const note = (error: unknown): void => void unhandled.push(error);
+  process.on("unhandledRejection", note);
+  store.progress = () => Promise.reject(new Error("away"));
+  const refused = assert.rejects(cached.get("n/a", { at: "notOlderThan", revision: 1000 }), { name: "NotYet" });
+  await turns();
+  await clock.advance(3000);
+  await refused;
+  process.off("unhandledRejection", note);
+  assert.deepEqual(unhandled, []);
+  stop.abort();
+  await feed.stopped();
+  await store.close();
+});
+
 test("several changes under one revision all arrive, in order, for those who watch and those who resume", async () => {
   const { source, store, feed, close } = await openCached();
   const before = (await store.status()).revision;

@@ -75,7 +75,8 @@ export class Feed implements CacheFeed {
     const waiting = { revision, resolve };
     this.#waiting.push(waiting);
     const giveUp = this.#options.clock.after(this.#options.patienceMilliseconds ?? 3000, resolve);
-    void this.store.progress();
+    // A store that cannot answer has nothing to tell, either: whoever waits, waits in vain.
+    this.store.progress().catch(() => undefined);
     await promise;
     giveUp();
     const at = this.#waiting.indexOf(waiting);

@@ -224,6 +224,16 @@ test("initial events end with a bookmark that says so, where the gate is open", 
   later.stop();
 });
 
+test("initial events are not older than asked for: a version that does not come is an error in the stream", async () => {
+  const clock = virtualClock(start);
+  const server = await serve({ clock, flags: ["--feature-gates=WatchList=true"] });
+  const frames = server.watch(`${maps("default")}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&resourceVersion=99999`).rest();
+  await new Promise((resolve) => setImmediate(resolve));
+  await clock.advance(3000);
+  assert.deepEqual(each(await frames, "type"), ["ERROR"]);
+  assert.deepEqual(each(await frames, "object.code"), [504]);
+});
+
 test("a version too long ago is an error in the stream, and the stream ends", async () => {
   const frames = await watch(`${maps(await place())}?watch=1&resourceVersion=1`).rest();
   assert.deepEqual(each(frames, "type"), ["ERROR"]);

@@ -98,13 +98,15 @@ async function follow({ context, call, endpoint, options, version, as, mute }: W
     const from = options.sendInitialEvents === true || version === undefined || version === 0 ? (options.sendInitialEvents === false ? "now" : "state") : version;
     // A kind that is read through is followed from what the store keeps, not from what is remembered.
     if (resource.strategy.readThrough && typeof from === "number" && from < resource.source.revision()) await resource.store.read({ key: resource.prefix }, from);
+    // A state to begin with is as new as it was asked for, or there is none.
+    if (options.sendInitialEvents === true && version) await resource.source.get("", { at: "notOlderThan", revision: version });
     await resource.source.watch({ below, selector: options.selector, from, signal: stop.signal }, watcher);
     caughtUp = true;
     if (options.sendInitialEvents === true && options.bookmarks) mark(resource.source.revision(), true);
     await over;
   } catch (error) {
     const known = error instanceof Compacted ? expired(`too old resource version: ${version} (${error.compacted})`) : readError(error);
-    if (!(error instanceof NotYet)) sink.write(as.error(statusObject(known)));
+    if (!(error instanceof NotYet) || options.sendInitialEvents === true) sink.write(as.error(statusObject(known)));
   } finally {
     stop.abort();
     context.closing.removeEventListener("abort", end);
