@@ -6,6 +6,7 @@ import { virtualClock } from "#base";
 import { dialects, streamProtocols } from "#dialect";
 import { type RunningServer, startServer } from "../library.ts";
 import { fakeAgent } from "./agent.fixture.ts";
+import { webSocketReply } from "./web-socket.ts";
 
 const home = "/api/v1/namespaces/default";
 
@@ -113,4 +114,10 @@ test("watches over a WebSocket", async (t) => {
     assert.equal(first.subarray(2, 7).toString(), "ADDED");
     socket.terminate();
   });
+});
+
+test("a handshake of another version is told which one is spoken", async () => {
+  const call = { method: "GET", headers: { "sec-websocket-version": "8", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==" } } as unknown as Parameters<typeof webSocketReply>[0];
+  const reply = webSocketReply(call, { messages: () => [], stream: () => Promise.resolve() });
+  assert.deepEqual([reply.status, reply.headers["sec-websocket-version"]], [400, "13"]);
 });

@@ -27,7 +27,7 @@ export const isWebSocket = ({ upgradable, headers }: Call): boolean => upgradabl
 
 /** Opens the socket and sends what `stream` writes. Messages from the client are not looked at. */
 export function webSocketReply(call: Call, options: WebSocketOptions): Reply {
-  if (!isHandshake(call)) return refusal(400, "the WebSocket handshake is not one of version 13");
+  if (!isHandshake(call)) return notVersion13;
   const offered = protocolsWithoutToken(headerList(call.headers, "sec-websocket-protocol"), streamProtocols.bearerTokenPrefix);
   const protocol = offered.find((name) => options.protocols?.includes(name) ?? true);
   if (offered.length > 0 && protocol === undefined)
@@ -39,6 +39,10 @@ export const isHandshake = ({ method, headers }: Call): boolean =>
   method === "GET" && header(headers, "sec-websocket-version") === "13" && /^[+/0-9A-Za-z]{22}==$/.test(header(headers, "sec-websocket-key") ?? "");
 
 const refusal = (status: number, text: string): Reply => ({ status, headers: { "content-type": "text/plain; charset=utf-8" }, body: Buffer.from(`${text}\n`) });
+
+/** What is spoken here is told, so that the client can try again with it. */
+const refused = refusal(400, "the WebSocket handshake is not one of version 13");
+const notVersion13: Reply = { ...refused, headers: { ...refused.headers, "sec-websocket-version": "13" } };
 
 interface Talk {
   readonly call: Call;
