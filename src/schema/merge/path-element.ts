@@ -51,11 +51,14 @@ interface Read {
 // The same few keys occur in nearly every object, so what they mean is remembered, up to a bound.
 const remembered = new Map<string, Read>();
 const mostRemembered = 4096;
+/** Keys that are longer are nobody's usual ones, and as long as a whole object can be. */
+const longestRemembered = 512;
 
 function read(text: string): Read {
   const known = remembered.get(text);
   if (known !== undefined) return known;
   const result = text.startsWith("v:") ? readValue(parseJson(text)) : readKeys(text);
+  if (text.length > longestRemembered) return result;
   if (remembered.size >= mostRemembered) remembered.clear();
   remembered.set(text, result);
   return result;
