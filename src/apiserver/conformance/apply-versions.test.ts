@@ -30,6 +30,23 @@ test("an autoscaler applied in both versions by one manager", async () => {
   assert.equal(newer.at("metadata.annotations"), undefined, "what travels in annotations stays in the older version");
 });
 
+test("what is given up in the older version stays while it cannot be told from a default in the newer one", async () => {
+  const namespace = await place();
+  const path = (version: string, manager: string): string => `/apis/autoscaling/${version}/namespaces/${namespace}/horizontalpodautoscalers/a?fieldManager=${manager}&force=true`;
+  const apply = (manager: string, version: string, spec: object) => {
+    const body = {
+      apiVersion: `autoscaling/${version}`,
+      kind: "HorizontalPodAutoscaler",
+      metadata: { name: "a" },
+      spec: { maxReplicas: 1, scaleTargetRef: { kind: "Deployment", name: "d" }, ...spec },
+    };
+    return must(manager === "first" ? 201 : 200, "PATCH", path(version, manager), { type, body });
+  };
+  await apply("first", "v2", {});
+  await apply("other", "v1", { targetCPUUtilizationPercentage: 60 });
+  assert.equal((await apply("other", "v1", {})).at("spec.targetCPUUtilizationPercentage"), 60);
+});
+
 test("a priority level applied in both versions by two managers", async () => {
   const path = (version: string, manager: string): string => `/apis/flowcontrol.apiserver.orch.io/${version}/prioritylevelconfigurations/mixed?fieldManager=${manager}&force=true`;
   const body = (version: string, limited: object) => ({

@@ -43,7 +43,7 @@ export function fromV1(served: ApiObject, dialect: Dialect): HorizontalPodAutosc
     metadata: { ...rest, ...(Object.keys(annotations).length > 0 && { annotations }) },
     spec: {
       ...bounds,
-      ...(metrics.length > 0 && { metrics }),
+      metrics: metrics.length > 0 ? metrics : defaultMetrics(),
       ...(behavior &&
         (behavior.ScaleUp || behavior.ScaleDown) && {
           behavior: { ...(behavior.ScaleUp && { scaleUp: rulesFrom(behavior.ScaleUp) }), ...(behavior.ScaleDown && { scaleDown: rulesFrom(behavior.ScaleDown) }) },

@@ -115,7 +115,7 @@ test("text that means nothing is ignored", () => {
   };
   const made = fromV1(served, dialects.orch);
   assert.deepEqual(made.metadata.annotations, { mine: "stays" });
-  assert.equal(made.spec.metrics, undefined, "defaults are for later");
+  assert.equal(made.spec.metrics?.length, 1);
 });
 
 test("counts are not negative", () => {
