@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Node, Pod } from "#api";
 import { dialects } from "#dialect";
+import type { ApiError } from "#base";
 import type { Attempt } from "../attempt.ts";
 import { attemptOf, orCode } from "../attempt.fixture.ts";
 import { nodeRestriction } from "./node-restriction.ts";
@@ -87,4 +88,15 @@ for (const [name, resource, given, expected] of cases) test(`a node writes ${nam
 test("others are none of its business, and a node without a name does nothing", async () => {
   assert.equal(await outcome("/nodes", { object: node("node2") }, "bob"), "allowed");
   assert.equal(await outcome("/nodes", { object: node("node2") }, "system:node:"), "403");
+});
+
+test("a pod that is not there is missed as one pod", async () => {
+  const attempt = attemptOf({
+    resource: { group: "", version: "v1", resource: "pods" },
+    subresource: "eviction",
+    name: "none",
+    object: {},
+    user: { name: "system:node:node1", groups: ["system:nodes"] },
+  });
+  await assert.rejects(plugin.mutate!(attempt), (error: ApiError) => error.code === 404 && error.details?.kind === "pod");
 });

@@ -51,7 +51,8 @@ export function nodeRestriction({ dialect, pod: findPod, node: findNode }: NodeR
     const { operation, subresource, namespace, name } = attempt;
     const onNode = async (what: string, podName = name): Promise<void> => {
       const pod = await findPod(namespace, podName);
-      if (!pod) throw notFound({ group: "", resource: "pods" }, podName);
+      // Asked about one, the answer is about one: clients know it no other way.
+      if (!pod) throw notFound({ group: "", resource: "pod" }, podName);
       if (pod.spec.nodeName !== node) throw refused(attempt, `node "${node}" can only ${what} pods with spec.nodeName set to itself`);
     };
     switch (`${operation} ${subresource}`) {
