@@ -10,6 +10,9 @@ export interface Clock {
   after(milliseconds: number, run: () => void): () => void;
 }
 
+/** Lists of timers that are empty and not let go of are gone after their time: only those of long times matter. */
+const lingering = 60_000;
+
 /** The machine's own clock. */
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -32,7 +35,12 @@ export const systemClock: Clock = {
   after: (milliseconds, run) => {
     const timer = setTimeout(run, milliseconds);
     timer.unref();
-    return () => clearTimeout(timer);
+    if (milliseconds <= lingering) return () => clearTimeout(timer);
+    return () => {
+      // The runtime keeps a list for each length of time, and lets go of one that is empty only if its last timer held the process.
+      if (timer.hasRef() === false) timer.ref();
+      clearTimeout(timer);
+    };
   },
 };
 
