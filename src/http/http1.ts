@@ -120,7 +120,5 @@ function refuse(response: Response, status: string): void {
 function awaitRest(request: IncomingMessage): void {
   if (request.complete) return;
   const timer = setTimeout(() => request.socket.destroy(), patienceMilliseconds).unref();
-  const stop = (): void => clearTimeout(timer);
-  request.once("end", stop);
-  request.socket.once("close", stop);
+  request.once("close", () => clearTimeout(timer));
 }
