@@ -122,13 +122,21 @@ const withoutOrigin = (target: string): string => (target.startsWith("/") ? targ
 
 export interface Http1Circumstances {
   readonly upgradable?: boolean;
+  /** What answers: when it is over, the connection goes on without this call. */
+  readonly response?: ServerResponse;
   /** Tells a client that waits with its body to send it. */
   readonly ask?: () => void;
 }
 
-export function callFromHttp1(request: IncomingMessage, peer: Peer, now: number, { upgradable = false, ask }: Http1Circumstances = {}): Call {
+export function callFromHttp1(request: IncomingMessage, peer: Peer, now: number, { upgradable = false, response, ask }: Http1Circumstances = {}): Call {
   const [path, search] = splitTarget(withoutOrigin(request.url ?? "/"));
-  const signal = lazySignal((abort) => (request.socket.destroyed ? abort() : request.socket.once("close", abort)));
+  const signal = lazySignal((abort) => {
+    const { socket } = request;
+    if (response?.writableFinished) return;
+    if (socket.destroyed) return abort();
+    socket.once("close", abort);
+    response?.once("finish", () => socket.off("close", abort));
+  });
   return {
     method: request.method ?? "GET",
     path,

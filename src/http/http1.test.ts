@@ -66,3 +66,40 @@ test("a body that goes on after its answer is listened to for a while only", tls
   t.mock.timers.tick(5_000);
   await ended;
 });
+
+test("a kept connection keeps nothing of the requests that are over", tls, async (t) => {
+  const signals: AbortSignal[] = [];
+  const server = await secured(t, async (call) => {
+    signals.push(call.signal);
+    return text("well");
+  });
+  const warned: Error[] = [];
+  const note = (warning: Error): void => void warned.push(warning);
+  process.on("warning", note);
+  t.after(() => process.off("warning", note));
+  const socket = await server.raw();
+  for (let asked = 0; asked < 30; asked++) {
+    socket.write(`GET / HTTP/1.1\r\n${host}\r\n`);
+    await once(socket, "data");
+  }
+  socket.destroy();
+  while (server.listener.connections() > 0) await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual([signals.length, signals.filter(({ aborted }) => aborted).length], [30, 0]);
+  assert.deepEqual(
+    warned.filter(({ name }) => name === "MaxListenersExceededWarning"),
+    [],
+  );
+});
+
+test("a client that leaves before its answer is told to whoever works for it", tls, async (t) => {
+  const left = Promise.withResolvers<void>();
+  const server = await secured(t, async ({ signal }) => {
+    socket.destroy();
+    signal.addEventListener("abort", () => left.resolve());
+    await left.promise;
+    return text("too late");
+  });
+  const socket = await server.raw();
+  socket.write(`GET / HTTP/1.1\r\n${host}\r\n`);
+  await left.promise;
+});

@@ -47,7 +47,7 @@ export function http1Engine(options: Http1Options, turns: Turns, draining = (): 
       if (waits) response.writeContinue();
       waits = false;
     };
-    const call = callFromHttp1(request, peerOf(request.socket as TLSSocket), options.now(), { ask });
+    const call = callFromHttp1(request, peerOf(request.socket as TLSSocket), options.now(), { response, ask });
     response.on("finish", () => awaitRest(request));
     const run = async (): Promise<void> => {
       const reply = await options.handle(call);
