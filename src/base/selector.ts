@@ -77,7 +77,7 @@ export function parseLabelSelector(text: string): readonly Requirement[] {
         requirements.push({ key, operator: operator === "!=" ? "notin" : "in", values: [value] });
       } else if (operator === ">" || operator === "<") {
         const value = word();
-        if (!/^[+-]?\d+$/.test(value)) throw new SelectorError(`for 'Gt', 'Lt' operators, the value must be an integer, not "${value}"`);
+        if (!isInteger(value)) throw new SelectorError(`for 'Gt', 'Lt' operators, the value must be an integer, not "${value}"`);
         requirements.push({ key, operator: operator === ">" ? "gt" : "lt", values: [value] });
       } else throw new SelectorError(`unable to parse requirement: found '${operator}', expected: in, notin, =, ==, !=, gt, lt`);
     }
@@ -171,10 +171,15 @@ function satisfied(value: string | undefined, { operator, values: wanted }: Requ
     case "!":
       return value === undefined;
     default: {
-      if (value === undefined || !/^[+-]?\d+$/.test(value)) return false;
+      if (value === undefined || !isInteger(value)) return false;
       return operator === "gt" ? BigInt(value) > BigInt(wanted[0]!) : BigInt(value) < BigInt(wanted[0]!);
     }
   }
+}
+
+/** Whether this is a number of 64 bits: others are not compared. */
+function isInteger(text: string): boolean {
+  return /^[+-]?\d{1,63}$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
 }
 
 /** A label and a field selector together. */

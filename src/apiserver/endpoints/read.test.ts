@@ -162,6 +162,7 @@ test("a version that has not come is waited for a moment, then refused", async (
     ["resourceVersion=999999", 504, "Timeout"],
     ["resourceVersion=18446744073709551615", 504, "Timeout"],
     ["resourceVersion=999999&resourceVersionMatch=Exact", 400, "BadRequest"],
+    ["resourceVersion=9223372036854775808&resourceVersionMatch=Exact", 400, "BadRequest"],
     [`continue=${token(999999, "default/a\0")}`, 400, "BadRequest"],
   ];
   for (const [query, status, reason] of answers) {
@@ -169,7 +170,9 @@ test("a version that has not come is waited for a moment, then refused", async (
     await new Promise((resolve) => setImmediate(resolve));
     await clock.advance(5000);
     const answer = await waiting;
-    assert.deepEqual([answer.status, ((await answer.json()) as Json)["reason"]], [status, reason], query);
+    const said = (await answer.json()) as Json;
+    assert.deepEqual([answer.status, said["reason"]], [status, reason], query);
+    if (query.endsWith("Exact")) assert.match(String(said["message"]), new RegExp(`resourceVersion ${/\d+/.exec(query)![0]} is in the future`));
   }
 });
 

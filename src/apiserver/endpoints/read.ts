@@ -59,7 +59,7 @@ export async function listPage(call: ApiCall, endpoint: Endpoint, options: ListO
   try {
     return await resource.source.list({ ...base, freshness, ...(limited && { limit: options.limit }) });
   } catch (error) {
-    if (freshness.at === "exactly" && (error instanceof NotYet || error instanceof FutureRevision)) throw badRequest(`resourceVersion ${version} is in the future`);
+    if (freshness.at === "exactly" && (error instanceof NotYet || error instanceof FutureRevision)) throw badRequest(`resourceVersion ${options.resourceVersion} is in the future`);
     // Whoever is answered from the store itself is not told to come again.
     throw readError(error, !limited && !resource.strategy.readThrough);
   }
