@@ -1,4 +1,5 @@
 export { type Body, BodyCutShort, BodyTooLarge, type Call, type HeaderValues, type Peer, type Reply, type Sink, header, headerList } from "./call.ts";
+export { fileReply, plainReply } from "./files.ts";
 export { type Query, parseQuery } from "./query.ts";
 export { type Handler, type Step, pipeline } from "./pipeline.ts";
 export { type MediaType, parseAccept, parseMediaType } from "./media-type.ts";

@@ -2,8 +2,8 @@
 import { Session } from "node:inspector/promises";
 import { getHeapSnapshot } from "node:v8";
 import type { Clock } from "#base";
-import type { Reply, Sink } from "#http";
-import { plainError, text } from "./replies.ts";
+import { type Reply, type Sink, plainReply } from "#http";
+import { text } from "./replies.ts";
 import type { Answer } from "./routes.ts";
 
 const sure = { "x-content-type-options": "nosniff" };
@@ -38,7 +38,7 @@ export function profiles(clock: Clock): Answer {
       case "heap":
         return { status: 200, headers: fileHeaders("agent.heapsnapshot"), body: { stream: heapSnapshot } };
       default:
-        return plainError(404, "Unknown profile");
+        return plainReply(404, "Unknown profile");
     }
   };
 }

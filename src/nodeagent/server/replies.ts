@@ -8,9 +8,6 @@ export const text = (status: number, body: string, headers: Readonly<Record<stri
   body: Buffer.from(body),
 });
 
-/** What is said before a handler is found. */
-export const plainError = (status: number, body: string): Reply => text(status, `${body}\n`, { "x-content-type-options": "nosniff" });
-
 export const json = (body: string): Reply => ({ status: 200, headers: { "content-type": "application/json" }, body: Buffer.from(body) });
 
 export const exposition = (body: string): Reply => ({ status: 200, headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" }, body: Buffer.from(body) });

@@ -2,8 +2,8 @@
 //
 // A plain route is one path and any method. A service owns a prefix: below it an unknown path or method is answered by the service, which
 // means after authentication.
-import { type Call, type Query, type Reply, parseQuery } from "#http";
-import { moved, plainError, text } from "./replies.ts";
+import { type Call, type Query, type Reply, parseQuery, plainReply } from "#http";
+import { moved, text } from "./replies.ts";
 
 export interface Request {
   readonly call: Call;
@@ -46,7 +46,7 @@ export function router(routes: readonly Route[]): (call: Call) => Found {
       if ("answer" in service) return answered(service.answer);
       return { found: true, answer: () => inService(service.routes, clean.slice(service.prefix.length), call, query) };
     }
-    return { found: false, reply: plainError(404, "404 page not found") };
+    return { found: false, reply: plainReply(404, "404 page not found") };
   };
 }
 

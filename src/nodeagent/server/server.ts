@@ -5,7 +5,7 @@ import { type Pod as PodType, Pod, inDialect } from "#api";
 import { type Clock, type Log, type Metrics, createMetrics } from "#base";
 import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
-import { type Call, type Listener, type PlainListener, type Reply, listen, listenPlain } from "#http";
+import { type Call, type Listener, type PlainListener, type Reply, listen, listenPlain, plainReply } from "#http";
 import { encodeJson } from "#schema";
 import type { Machine } from "../resources/machine.ts";
 import type { Stats } from "../resources/stats.ts";
@@ -18,7 +18,7 @@ import { cadvisorText } from "./cadvisor-text.ts";
 import { resourceText } from "./figures-text.ts";
 import { hostLogs } from "./host-logs.ts";
 import { podAccess } from "./pod-access.ts";
-import { exposition, json, plainError, text } from "./replies.ts";
+import { exposition, json, text } from "./replies.ts";
 import { type Answer, type Route, router } from "./routes.ts";
 import { longestStreamMilliseconds } from "./streaming.ts";
 import type { ServingCertificate } from "./serving-certificate.ts";
@@ -60,7 +60,7 @@ const healthRoutes = (checks: readonly string[], isStalled: () => boolean): Rout
   const answer =
     (name: string): Answer =>
     () =>
-      (name === "syncloop" || name === "") && isStalled() ? plainError(500, "sync loop took longer than expected") : text(200, "ok", name === "" ? sure : {});
+      (name === "syncloop" || name === "") && isStalled() ? plainReply(500, "sync loop took longer than expected") : text(200, "ok", name === "" ? sure : {});
   return [{ path: "/healthz", answer: answer("") }, ...checks.map((name) => ({ path: `/healthz/${name}`, answer: answer(name) }))];
 };
 
@@ -95,7 +95,7 @@ export function agentRoutes(parts: ServerParts, port: "secure" | "readonly"): Ro
   ];
   if (port === "readonly") reads.push({ path: "/metrics/slis", answer: () => exposition(healthText(dialect, isStalled())) });
   if (!isDebugging) {
-    const disabled: Answer = () => plainError(405, "Debug endpoints are disabled.");
+    const disabled: Answer = () => plainReply(405, "Debug endpoints are disabled.");
     return [
       ...reads,
       ...["/runningpods", "/containerLogs", "/run", "/exec", "/attach", "/portForward", "/logs", "/debug/pprof"].map((prefix): Route => ({ prefix, answer: disabled })),
@@ -165,7 +165,7 @@ export function handler(routes: readonly Route[], access: Pick<Access, "refuse">
       return (await access?.refuse(call)) ?? (await found.answer());
     } catch (error) {
       log.error("a request failed", { path: call.path, error: (error as Error).message });
-      return plainError(500, (error as Error).message);
+      return plainReply(500, (error as Error).message);
     }
   };
 }

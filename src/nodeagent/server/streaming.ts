@@ -3,8 +3,7 @@ import { type Socket, connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { Duplex } from "node:stream";
 import { clientProtocol, type Dialect, runtimeProtocols } from "#dialect";
-import type { Call, Reply } from "#http";
-import { plainError } from "./replies.ts";
+import { type Call, type Reply, plainReply } from "#http";
 
 export interface TunnelLimits {
   /** Zero is no limit. */
@@ -22,7 +21,7 @@ const ownHeaders = new Set(["host", "authorization"]);
 
 /** Passes an upgrade request on to the address. */
 export function tunnel(call: Call, address: string, limits: TunnelLimits): Reply {
-  if (!call.upgradable) return plainError(500, "Upgrade request required");
+  if (!call.upgradable) return plainReply(500, "Upgrade request required");
   return { status: 101, headers: {}, body: { takeOver: (socket, head) => pass(call, new URL(address), socket, head, limits) } };
 }
 
