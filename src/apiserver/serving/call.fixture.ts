@@ -61,14 +61,14 @@ export function pending(): { readonly next: () => Promise<Reply>; readonly answe
 export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** A sink that keeps what is written; its client reads when told to. */
-export function memorySink(): Sink & { readonly chunks: Uint8Array[]; close(): void; read(): void } {
+export function memorySink(): Sink & { readonly chunks: Uint8Array[]; close(): void; read(bytes?: number): void } {
   const closed = new AbortController();
   const chunks: Uint8Array[] = [];
   let unread = 0;
   let wake: (() => void)[] = [];
-  const read = (): void => {
-    unread = 0;
-    for (const resolve of wake.splice(0)) resolve();
+  const read = (bytes = unread): void => {
+    unread -= bytes;
+    if (unread === 0) for (const resolve of wake.splice(0)) resolve();
   };
   return {
     chunks,

@@ -116,6 +116,27 @@ for (const headers of [{}, { "accept-encoding": "gzip" }]) {
   });
 }
 
+test("a reader that takes a little at a time is not given up, even where others wait", async () => {
+  const clock = virtualClock();
+  const step = largeAnswers({ clock, compress: false, budgetBytes: 5000 * kib });
+  const ask = () => step.run(list(), () => Promise.resolve(answerOf(4096 * kib)));
+  const sink = memorySink();
+  const written = streamOf(await ask())(sink);
+  while (sink.backlogBytes <= 1024 * kib) await turn();
+  const refused = assert.rejects(ask(), (error) => error instanceof ApiError && error.code === 429);
+  for (let looks = 0; looks < 20; looks++) {
+    sink.read(kib);
+    await clock.advance(5_000);
+  }
+  await refused;
+  while (sink.chunks.reduce((sum, chunk) => sum + chunk.length, 0) < 4096 * kib) {
+    sink.read();
+    await turn();
+  }
+  sink.read();
+  await written;
+});
+
 const varied: [vary: string | undefined, told: string][] = [
   [undefined, "Accept-Encoding"],
   ["Accept", "Accept-Encoding, Accept"],

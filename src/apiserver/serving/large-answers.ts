@@ -21,7 +21,7 @@ const budgetFrom = 256 * 1024;
 const pieceBytes = 256 * 1024;
 const mostBacklogBytes = 1024 * 1024;
 const longestWaitMilliseconds = 15_000;
-/** A reader that makes no room for more is given up after a while; at the next look, where others wait for what it holds. */
+/** A reader that takes nothing is given up after a while; at the next look, where others wait for what it holds. */
 const stalledMilliseconds = 60_000;
 const lookMilliseconds = 5_000;
 const mostEstimates = 1000;
@@ -117,10 +117,14 @@ function gzipped(headers: Reply["headers"]): Reply["headers"] {
 function patient(sink: Sink, clock: Clock, budget: ByteBudget): Sink {
   const drained = async (): Promise<void> => {
     const late = Promise.withResolvers<never>();
-    const until = clock.now() + stalledMilliseconds;
+    let unread = sink.backlogBytes;
+    let since = clock.now();
     let cancel = clock.after(lookMilliseconds, look);
     function look(): void {
-      if (budget.wanted || clock.now() >= until) late.reject(new Error("the client does not read its answer"));
+      if (sink.backlogBytes < unread) since = clock.now();
+      unread = sink.backlogBytes;
+      const idle = clock.now() - since;
+      if (idle >= stalledMilliseconds || (idle > 0 && budget.wanted)) late.reject(new Error("the client does not read its answer"));
       else cancel = clock.after(lookMilliseconds, look);
     }
     try {
