@@ -103,3 +103,24 @@ test("a client that leaves before its answer is told to whoever works for it", t
   socket.write(`GET / HTTP/1.1\r\n${host}\r\n`);
   await left.promise;
 });
+
+test("a client that does not read the end of its answer is not waited for", tls, async (t) => {
+  const server = await secured(t, async () => ({ status: 200, headers: {}, body: Buffer.alloc(64 * 1024 * 1024) }), { stalledMilliseconds: 20 });
+  const socket = await server.raw();
+  socket.pause();
+  socket.write(`GET / HTTP/1.1\r\n${host}\r\n`);
+  while (server.listener.connections() > 0) await new Promise((resolve) => setImmediate(resolve));
+});
+
+test("a connection that is kept after an answer has no such limit", tls, async (t) => {
+  const server = await secured(
+    t,
+    async ({ path }) => (path === "/wait" ? await new Promise<Reply>((resolve) => setTimeout(() => resolve(text("waited")), 100)) : text("x".repeat(5_000_000))),
+    {
+      stalledMilliseconds: 20,
+    },
+  );
+  const socket = await server.raw();
+  socket.write(`GET / HTTP/1.1\r\n${host}\r\nGET /wait HTTP/1.1\r\n${last}\r\n`);
+  assert.match(await untilEnd(socket), /waited$/);
+});

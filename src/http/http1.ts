@@ -17,12 +17,16 @@ export interface Http1Options {
   readonly now: () => number;
   /** How long a connection may take to send a request's headers. */
   readonly headersTimeoutMilliseconds?: number;
+  /** How long the end of an answer waits for a client that does not read it. */
+  readonly stalledMilliseconds?: number;
 }
 
 export const largestHeaderBytes = 64 * 1024;
 /** What is asked for may be longer: selectors can name thousands of values. */
 export const largestTargetBytes = 1024 * 1024;
 export const headersMilliseconds = 32_000;
+/** Long, for what a slow client takes of one large piece does not show here. */
+const stalledMilliseconds = 600_000;
 /** How long the rest of a request may take to come after its answer. */
 const patienceMilliseconds = 5_000;
 
@@ -54,6 +58,10 @@ export function http1Engine(options: Http1Options, turns: Turns, draining = (): 
       // A client that was not asked for its body may send it or not: what follows cannot be told from the next request.
       if (waits || draining()) response.shouldKeepAlive = false;
       await replyOnHttp1(response, call.method, reply);
+      if (response.writableFinished) return;
+      request.socket.setTimeout(options.stalledMilliseconds ?? stalledMilliseconds);
+      // First of all who wait for it: a connection that is kept gets a limit of its own afterwards.
+      response.prependOnceListener("finish", () => request.socket.setTimeout(0));
     };
     turns.begin(() => void run().catch(() => response.destroy()));
   };

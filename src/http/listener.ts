@@ -23,6 +23,7 @@ export interface ListenerOptions {
   readonly reusePort?: boolean;
   /** How long a connection may take to send a request's headers. */
   readonly headersTimeoutMilliseconds?: number;
+  readonly stalledMilliseconds?: number;
 }
 
 export interface Listener {
