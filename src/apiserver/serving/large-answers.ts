@@ -22,8 +22,8 @@ const pieceBytes = 256 * 1024;
 const mostBacklogBytes = 1024 * 1024;
 const longestWaitMilliseconds = 15_000;
 /** A reader that takes nothing is given up after a while; at the next look, where others wait for what it holds. */
-const stalledMilliseconds = 60_000;
-const lookMilliseconds = 5_000;
+const stalledMilliseconds = 300_000;
+const lookMilliseconds = 10_000;
 const mostEstimates = 1000;
 /** Longer questions are not remembered: a thousand of them would be as large as what is counted here. */
 const longestRemembered = 4096;

@@ -49,7 +49,7 @@ const mostCutOff = 100;
 const patienceBytes = 16 * 1024 * 1024;
 const patienceMilliseconds = 5_000;
 /** An answer of which the client takes nothing for this long is given up. */
-const stalledMilliseconds = 60_000;
+const stalledMilliseconds = 150_000;
 /** How long a client may take to read our last words. */
 const lastWordsMilliseconds = 1_000;
 
