@@ -1,5 +1,6 @@
 // Requests over HTTPS: HTTP/2 connections shared by all requests, opened when they are needed and again when they break.
-import { type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders, connect, constants } from "node:http2";
+import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from "node:http2";
+import { nodeHttp2 } from "#base";
 import { type ClientRequest, type ClientResponse, type Transport, Unreachable } from "./transport.ts";
 
 /** PEM texts. */
@@ -74,7 +75,7 @@ function allowed(session: ClientHttp2Session): number {
 
 function open(options: HttpsOptions): ClientHttp2Session {
   const { ca, certificate, key } = options.secrets?.() ?? options;
-  const session = connect(options.server, {
+  const session = nodeHttp2().connect(options.server, {
     ...(ca !== undefined && { ca }),
     ...(certificate !== undefined && { cert: certificate, key }),
     ...(options.serverName !== undefined && { servername: options.serverName }),
@@ -117,7 +118,7 @@ function exchange(connection: Connection, request: ClientRequest, options: Https
     const cancel = (reason: Error): void => {
       why ??= reason;
       reject(why);
-      stream.close(constants.NGHTTP2_CANCEL);
+      stream.close(nodeHttp2().constants.NGHTTP2_CANCEL);
     };
     const abort = (): void => cancel(signal!.reason as Error);
     const late = (): void => cancel(new Unreachable(`${options.server} did not answer within ${timeoutMilliseconds} ms`));
@@ -180,6 +181,6 @@ async function* chunksOf(stream: ClientHttp2Stream, server: string, cancelled: (
   } catch (error) {
     throw cancelled() ?? new Unreachable(`${server}: the answer broke off (${(error as Error).message})`);
   } finally {
-    if (!ended && !stream.destroyed) stream.close(constants.NGHTTP2_CANCEL);
+    if (!ended && !stream.destroyed) stream.close(nodeHttp2().constants.NGHTTP2_CANCEL);
   }
 }

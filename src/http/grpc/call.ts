@@ -1,5 +1,6 @@
 // One call on one HTTP/2 stream: bytes in, bytes out, and exactly one end. No event of the stream is left unhandled.
-import { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders, constants } from "node:http2";
+import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from "node:http2";
+import { nodeHttp2 } from "#base";
 import { FrameReader, framed } from "./frames.ts";
 import { GrpcError, statusOf, statusOfPlainHttp, statusOfReset } from "./status.ts";
 
@@ -49,7 +50,7 @@ export function startCall(session: ClientHttp2Session, start: CallStart, handler
   const cancel = (error: GrpcError): void => {
     if (over) return;
     finish(error);
-    stream.close(constants.NGHTTP2_CANCEL);
+    stream.close(nodeHttp2().constants.NGHTTP2_CANCEL);
     stream.resume();
   };
 
@@ -125,6 +126,7 @@ function ended(status: NonNullable<ReturnType<typeof statusOf>>, whole: boolean,
 
 // A stream that closed without a status: reset by the server, or lost with its connection.
 function broken(stream: ClientHttp2Stream, session: ClientHttp2Session, failure: NodeJS.ErrnoException | undefined, answered: boolean, endpoint: string): GrpcError {
+  const { constants } = nodeHttp2();
   const reset = stream.rstCode ?? 0;
   const code = failure?.code ?? "";
   // A stream that never got a number was never sent; one behind the server's GOAWAY was refused.

@@ -1,8 +1,8 @@
 // One endpoint and the HTTP/2 session to it: made when first needed, made again after it is lost, with growing pauses while it fails.
-import { type ClientHttp2Session, connect as connectHttp2 } from "node:http2";
+import type { ClientHttp2Session } from "node:http2";
 import { connect as connectPlain, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
-import type { Clock } from "#base";
+import { type Clock, nodeHttp2 } from "#base";
 import { GrpcError } from "./status.ts";
 
 /** What a TLS connection needs: PEM text. Given as a function it is asked anew for every connection, so that files may change. */
@@ -148,7 +148,7 @@ export class Connection {
 
   // Ready only when the server has sent its settings: a kernel accepts connections for a process that hangs.
   #handshake(socket: Socket): Promise<ClientHttp2Session> {
-    const session = connectHttp2(`${this.secure ? "https" : "http"}://${this.authority}`, {
+    const session = nodeHttp2().connect(`${this.secure ? "https" : "http"}://${this.authority}`, {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: streamWindowBytes },
       maxSessionMemory: 1024,

@@ -1,5 +1,6 @@
 // What a call ended with: the status codes of the protocol and the one error that carries them.
-import { type IncomingHttpHeaders, constants } from "node:http2";
+import type { IncomingHttpHeaders } from "node:http2";
+import { nodeHttp2 } from "#base";
 
 export const grpcCodes = [
   "OK",
@@ -70,6 +71,7 @@ export function statusOfPlainHttp(headers: IncomingHttpHeaders): { readonly code
 
 /** The status of a stream that was reset with an HTTP/2 error code instead of being answered. */
 export function statusOfReset(code: number): { readonly code: GrpcCode; readonly detail: string; readonly unprocessed?: boolean } {
+  const { constants } = nodeHttp2();
   if (code === constants.NGHTTP2_REFUSED_STREAM) return { code: "UNAVAILABLE", detail: "the server refused the stream", unprocessed: true };
   if (code === constants.NGHTTP2_CANCEL) return { code: "CANCELLED", detail: "the server cancelled the stream" };
   if (code === constants.NGHTTP2_ENHANCE_YOUR_CALM) return { code: "RESOURCE_EXHAUSTED", detail: "the server asked us to calm down" };
