@@ -5,14 +5,24 @@ import type { Message, Shape } from "#schema";
 
 type Clear = (object: Record<string, unknown>) => void;
 
-const known = new WeakMap<Message, Clear | null>();
+/** Worked out once for each message; null where there is nothing to do. What contains itself is looked at once. */
+function remembered(stepsOf: (message: Message) => readonly Clear[]): (message: Message) => Clear | null {
+  const known = new WeakMap<Message, Clear | null>();
+  return (message) => {
+    const found = known.get(message);
+    if (found !== undefined) return found;
+    known.set(message, null);
+    const steps = stepsOf(message);
+    const clear: Clear | null = steps.length === 0 ? null : (object) => steps.forEach((step) => step(object));
+    known.set(message, clear);
+    return clear;
+  };
+}
 
 /** Sets empty required lists of the object to null, in place. */
 export function clearEmptyLists(message: Message, object: object): void {
   clearerOf(message)?.(object as Record<string, unknown>);
 }
-
-const droppers = new WeakMap<Message, Clear | null>();
 
 /**
  * The object without empty lists and maps that count only for the kind's rules: nobody owns what is never written. Itself when there are none such.
@@ -26,10 +36,7 @@ export function withoutEmpty<T extends object>(message: Message, object: T): T {
   return copy;
 }
 
-function dropperOf(message: Message): Clear | null {
-  const found = droppers.get(message);
-  if (found !== undefined) return found;
-  droppers.set(message, null);
+const dropperOf = remembered((message) => {
   const steps: Clear[] = [];
   for (const [key, field] of Object.entries(message.fields)) {
     // Managers are tracked apart from all else.
@@ -42,15 +49,10 @@ function dropperOf(message: Message): Clear | null {
         if (object[key] && Object.keys(object[key]).length === 0) delete object[key];
       });
   }
-  const drop: Clear | null = steps.length === 0 ? null : (object) => steps.forEach((step) => step(object));
-  droppers.set(message, drop);
-  return drop;
-}
+  return steps;
+});
 
-function clearerOf(message: Message): Clear | null {
-  const found = known.get(message);
-  if (found !== undefined) return found;
-  known.set(message, null);
+const clearerOf = remembered((message) => {
   const steps: Clear[] = [];
   for (const [key, field] of Object.entries(message.fields)) {
     if (field.presence === "inline") {
@@ -67,10 +69,8 @@ function clearerOf(message: Message): Clear | null {
     const inside = insideOf(field.shape);
     if (inside) steps.push((object) => inside(object[key]));
   }
-  const clear: Clear | null = steps.length === 0 ? null : (object) => steps.forEach((step) => step(object));
-  known.set(message, clear);
-  return clear;
-}
+  return steps;
+});
 
 function fillBytes(map: unknown): void {
   const values = (map ?? {}) as Record<string, string | null>;

@@ -40,8 +40,9 @@ export function applyObject(request: WriteRequest, old: ApiObject | undefined, s
   if (!outcome.done) throw applyConflict(outcome.conflicts);
   // What does not change is not converted there and back, which may not give all of it again.
   if (old && !outcome.changed && !endpoint.isHub && !sent.metadata.resourceVersion && !sent.metadata.uid) {
-    setManagers(old, outcome.managers);
-    return old;
+    const same = deepCopy(old);
+    setManagers(same, outcome.managers);
+    return same;
   }
   // The outcome shares parts with the live object and with what stands for nothing; what follows changes it in place.
   const merged = deepCopy(fromJsonValue(endpoint.schema, outcome.object).value) as unknown as ApiObject;

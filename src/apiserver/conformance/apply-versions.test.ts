@@ -1,6 +1,7 @@
 // Objects that are applied in one version and then in another: what a manager gave up is taken out of the version it was given in.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { virtualClock } from "#base";
 import { serve } from "../server.fixture.ts";
 
 const { must, place } = await serve();
@@ -70,4 +71,18 @@ test("an apply that changes nothing loses nothing that its version cannot say", 
   const body = { apiVersion: "autoscaling/v1", kind: "HorizontalPodAutoscaler", metadata: { name: "a" }, status };
   for (let round = 0; round < 2; round++) await must(200, "PATCH", `${path("v1")}/a/status?fieldManager=m`, { type, body });
   assert.deepEqual((await must(200, "GET", `${path("v2")}/a`)).at("status.currentMetrics.0.resource.current"), { averageUtilization: 5 });
+});
+
+test("an apply that changes nothing is not written, in whatever version, however late it comes", async () => {
+  const clock = virtualClock();
+  const later = await serve({ clock });
+  const namespace = await later.place();
+  for (const version of ["v1", "v2"]) {
+    const path = `/apis/autoscaling/${version}/namespaces/${namespace}/horizontalpodautoscalers/${version}?fieldManager=m`;
+    const metadata = { name: version, labels: { a: "b" } };
+    const body = { apiVersion: `autoscaling/${version}`, kind: "HorizontalPodAutoscaler", metadata, spec: { maxReplicas: 1, scaleTargetRef: { kind: "Deployment", name: "d" } } };
+    const first = (await later.must(201, "PATCH", path, { type, body })).json;
+    await clock.advance(5_000);
+    assert.deepEqual((await later.must(200, "PATCH", path, { type, body })).json, first, version);
+  }
 });

@@ -5,24 +5,10 @@ import { test } from "node:test";
 import { connect } from "node:tls";
 import { constants, createInflate } from "node:zlib";
 import { WebSocket } from "ws";
-import { type RunningServer, startServer } from "../library.ts";
-import { type FakeAgent, fakeAgent } from "./agent.fixture.ts";
+import type { RunningServer } from "../library.ts";
+import { fakeAgent } from "./agent.fixture.ts";
+import { cluster } from "./cluster.fixture.ts";
 import { dictionary } from "./spdy.ts";
-
-async function cluster(agent: FakeAgent): Promise<RunningServer> {
-  const server = await startServer({ store: "memory", port: 0 });
-  const post = async (path: string, body: object): Promise<void> => {
-    const answer = await server.inject({ method: "POST", path, body: JSON.stringify(body) });
-    assert.equal(answer.status, 201, await answer.text());
-  };
-  await post("/api/v1/namespaces/default/serviceaccounts", { metadata: { name: "default" } });
-  await post("/api/v1/nodes", {
-    metadata: { name: "n1" },
-    status: { addresses: [{ type: "InternalIP", address: "127.0.0.1" }], daemonEndpoints: { nodeagentEndpoint: { Port: agent.port } } },
-  });
-  await post("/api/v1/namespaces/default/pods", { metadata: { name: "web" }, spec: { nodeName: "n1", containers: [{ name: "c", image: "img" }] } });
-  return server;
-}
 
 const tokenOf = (server: RunningServer): string => (server.clientConfig.users[0]!.user as { token: string }).token;
 const open = (server: RunningServer, path: string, protocol: string): WebSocket =>
@@ -99,7 +85,7 @@ test("commands of the newest protocol: streams by channel, the end of the input,
       );
     },
   });
-  await using server = await cluster(agent);
+  await using server = await cluster(agent, 0);
   const client = open(server, "exec?command=cat&stdin=true&stdout=true&stderr=true", "v5.channel.k8s.io");
   const messages: string[] = [];
   client.on("message", (data: Buffer) => messages.push(`${data[0]} ${data.subarray(1).toString()}`));
@@ -124,7 +110,7 @@ test("ports: messages carry the agent's own bytes, both ways", async () => {
       });
     },
   });
-  await using server = await cluster(agent);
+  await using server = await cluster(agent, 0);
   // The client library refuses the name, which is no token; so this client speaks by hand.
   const { hostname, port } = new URL(server.url);
   const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false, ALPNProtocols: ["http/1.1"] });
@@ -152,7 +138,7 @@ test("ports: messages carry the agent's own bytes, both ways", async () => {
 
 test("what the agent refuses is refused to the client", async () => {
   await using agent = await fakeAgent({ upgrade: (_request, socket) => void socket.end("HTTP/1.1 404 Not Found\r\nContent-Length: 7\r\n\r\nno such") });
-  await using server = await cluster(agent);
+  await using server = await cluster(agent, 0);
   const client = open(server, "exec?command=cat&stdout=true", "v5.channel.k8s.io");
   const [, response] = (await once(client, "unexpected-response")) as [unknown, { statusCode: number; destroy(): void }];
   assert.equal(response.statusCode, 404);

@@ -306,6 +306,7 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
     checkpointContainer: async (containerId, location, timeoutSeconds, signal) => {
       await called("CheckpointContainer", { containerId, location, timeout: timeoutSeconds }, signal);
       containerOf(containerId);
+      // As the runtimes answer that most people have.
       throw new GrpcError("UNIMPLEMENTED", "method CheckpointContainer not implemented");
     },
 

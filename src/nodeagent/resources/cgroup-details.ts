@@ -52,23 +52,28 @@ const limitOf = (text: string | undefined): number => {
 /** Looks at a group, and at the processes in it. */
 export async function cgroupDetails(tree: CgroupTree, name: string): Promise<CgroupDetails> {
   const pids = ((await tree.read(name, tree.mounts.version === 2 ? "" : "memory", "cgroup.procs")) ?? "").split("\n").map(Number);
-  const processes = await processDetails(pids.filter((pid) => pid > 0));
-  return { ...(tree.mounts.version === 2 ? await unifiedDetails(tree, name) : await separateDetails(tree, name)), processes };
+  const memory = fieldsOf(await tree.read(name, "memory", "memory.stat"));
+  return {
+    ...(tree.mounts.version === 2 ? await unifiedDetails(tree, name) : await separateDetails(tree, name)),
+    mostThreads: limitOf(await tree.read(name, "pids", "pids.max")),
+    ownPageFaults: memory.get("pgfault") ?? 0,
+    ownMajorPageFaults: memory.get("pgmajfault") ?? 0,
+    processes: await processDetails(pids.filter((pid) => pid > 0)),
+  };
 }
 
-async function separateDetails(tree: CgroupTree, name: string): Promise<Omit<CgroupDetails, "processes">> {
+/** What the two versions tell in different ways. */
+type Versioned = Omit<CgroupDetails, "mostThreads" | "ownPageFaults" | "ownMajorPageFaults" | "processes">;
+
+async function separateDetails(tree: CgroupTree, name: string): Promise<Versioned> {
   const quota = Number((await tree.read(name, "cpu", "cpu.cfs_quota_us")) ?? -1);
-  const memory = fieldsOf(await tree.read(name, "memory", "memory.stat"));
   return {
     cpuShares: limitOf(await tree.read(name, "cpu", "cpu.shares")),
     cpuPeriod: limitOf(await tree.read(name, "cpu", "cpu.cfs_period_us")),
     cpuQuota: quota > 0 ? quota : undefined,
     memoryReservationBytes: limitOf(await tree.read(name, "memory", "memory.soft_limit_in_bytes")),
     swapLimitBytes: limitOf(await tree.read(name, "memory", "memory.memsw.limit_in_bytes")),
-    mostThreads: limitOf(await tree.read(name, "pids", "pids.max")),
     oomKills: fieldsOf(await tree.read(name, "memory", "memory.oom_control")).get("oom_kill") ?? 0,
-    ownPageFaults: memory.get("pgfault") ?? 0,
-    ownMajorPageFaults: memory.get("pgmajfault") ?? 0,
     disks: await disksOf(
       new Map([
         ["ios", await tree.read(name, "blkio", "blkio.throttle.io_serviced_recursive")],
@@ -78,10 +83,9 @@ async function separateDetails(tree: CgroupTree, name: string): Promise<Omit<Cgr
   };
 }
 
-async function unifiedDetails(tree: CgroupTree, name: string): Promise<Omit<CgroupDetails, "processes">> {
+async function unifiedDetails(tree: CgroupTree, name: string): Promise<Versioned> {
   const [quota = "max", period = "0"] = ((await tree.read(name, "cpu", "cpu.max")) ?? "").trim().split(" ");
   const weight = limitOf(await tree.read(name, "cpu", "cpu.weight"));
-  const memory = fieldsOf(await tree.read(name, "memory", "memory.stat"));
   const perDevice = ((await tree.read(name, "io", "io.stat")) ?? "").trim().split("\n");
   return {
     // As the weight was made from shares, so that both versions tell the same.
@@ -90,10 +94,7 @@ async function unifiedDetails(tree: CgroupTree, name: string): Promise<Omit<Cgro
     cpuQuota: limitOf(quota) || undefined,
     memoryReservationBytes: limitOf(await tree.read(name, "memory", "memory.low")),
     swapLimitBytes: limitOf(await tree.read(name, "memory", "memory.swap.max")),
-    mostThreads: limitOf(await tree.read(name, "pids", "pids.max")),
     oomKills: fieldsOf(await tree.read(name, "memory", "memory.events")).get("oom_kill") ?? 0,
-    ownPageFaults: memory.get("pgfault") ?? 0,
-    ownMajorPageFaults: memory.get("pgmajfault") ?? 0,
     disks: await Promise.all(
       perDevice
         .filter((line) => line !== "")

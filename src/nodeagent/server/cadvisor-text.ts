@@ -55,6 +55,11 @@ const traffic: [name: string, help: string, value: (one: InterfaceUsage) => numb
   ["container_network_transmit_packets_total", "Packets sent.", (one) => one.txPackets],
 ];
 
+/** What is counted for the machine's disks and for each group's share of them. */
+const accesses: [name: string, help: string, value: (one: Pick<DiskCounts, "reads" | "writes">) => number][] = [
+  ["container_fs_reads_total", "Reads.", ({ reads }) => reads],
+  ["container_fs_writes_total", "Writes.", ({ writes }) => writes],
+];
 const disk: [name: string, type: Type, help: string, value: (one: DiskCounts) => number][] = [
   ["container_fs_io_current", "gauge", "Requests under way.", (one) => one.underWay],
   ["container_fs_io_time_seconds_total", "counter", "Time with requests under way.", (one) => one.busyMilliseconds / 1000],
@@ -115,25 +120,17 @@ export function cadvisorText(figures: NodeFigures, { groups, disks, device }: Al
       [...onMachine([[device, figures.disk.capacityBytes - figures.disk.availableBytes]]), ...each(({ container }) => (container ? [[{ device }, container.rootfs.bytes]] : []))],
       at,
     ),
-    exposed(
-      "container_fs_reads_total",
-      "counter",
-      "Reads.",
-      [
-        ...onMachine(disks.map((one) => [one.device, one.reads])),
-        ...each(({ id, details }) => (id === "/" ? [] : details.disks.map((one) => [{ device: one.device }, one.reads]))),
-      ],
-      at,
-    ),
-    exposed(
-      "container_fs_writes_total",
-      "counter",
-      "Writes.",
-      [
-        ...onMachine(disks.map((one) => [one.device, one.writes])),
-        ...each(({ id, details }) => (id === "/" ? [] : details.disks.map((one) => [{ device: one.device }, one.writes]))),
-      ],
-      at,
+    ...accesses.map(([name, help, value]) =>
+      exposed(
+        name,
+        "counter",
+        help,
+        [
+          ...onMachine(disks.map((one) => [one.device, value(one)])),
+          ...each(({ id, details }) => (id === "/" ? [] : details.disks.map((one) => [{ device: one.device }, value(one)]))),
+        ],
+        at,
+      ),
     ),
     ...disk.map(([name, type, help, value]) => exposed(name, type, help, onMachine(disks.map((one) => [one.device, value(one)])), at)),
     exposed(
