@@ -5,6 +5,7 @@ import { type Endpoint, type Resource, type Verb, allVerbs } from "#registry";
 import type { ApiCall } from "./api-call.ts";
 import type { Reply } from "#http";
 import type { Serves } from "./serving/served-apis.ts";
+import type { Target } from "./target.ts";
 
 /** A handler behind a resource path that is not plain reading and writing: reviews, bindings, logs, proxies. */
 export interface SpecialEndpoint {
@@ -42,6 +43,15 @@ export interface Catalog {
   find(group: string, version: string): GroupVersion | undefined;
   /** Groups in the order discovery lists them, each with its versions, preferred first. */
   groups(): readonly { readonly name: string; readonly versions: readonly GroupVersion[] }[];
+}
+
+/** Whether a path names what is served: a resource, or a part of one. */
+export function isServed(catalog: Catalog, { group, version, resource, subresource }: Pick<Target, "group" | "version" | "resource" | "subresource">): boolean {
+  const found = catalog.find(group, version);
+  if (found?.specials.has(subresource === "" ? resource : `${resource}/${subresource}`)) return true;
+  const strategy = found?.endpoints.get(resource)?.resource.strategy;
+  if (!strategy || subresource === "") return strategy !== undefined;
+  return (subresource === "scale" && strategy.scale !== undefined) || Object.hasOwn(strategy.subresources ?? {}, subresource);
 }
 
 /** The order in which clients see groups, and the order of a group's versions. */

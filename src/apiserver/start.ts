@@ -5,6 +5,7 @@ import { type Call, type PlainListener, type Reply, inject, listenPlain } from "
 import { type Gates, knownGates, resolveGates } from "#options";
 import { builtInStrategies, serviceWith } from "#registry";
 import type { Store } from "#store";
+import { isServed } from "./catalog.ts";
 import { accessFor } from "./access.ts";
 import type { ApiCall } from "./api-call.ts";
 import { claimDialect } from "./bootstrap.ts";
@@ -92,10 +93,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const seenTo = upkeeps(core, { settings, gates, ownAddress: pool.ownAddress });
   for (const each of seenTo) await each.start();
   const access = accessFor(core, settings);
-  const served = ({ target }: ApiCall): boolean => {
-    const version = front.catalog.find(target.group, target.version);
-    return version !== undefined && (version.endpoints.has(target.resource) || version.specials.has(target.resource));
-  };
+  const served = ({ target }: ApiCall): boolean => isServed(front.catalog, target);
   const serving = servingFor({ dialect, settings, enabled: (gate) => gates.enabled(gate), clock, log, served });
   const { lifecycle } = serving;
   const identities = identitiesFor(core, settings, options.own, closing.signal);

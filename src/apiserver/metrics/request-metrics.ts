@@ -22,7 +22,7 @@ export interface RequestMetrics extends Observer {
   watchEvents(group: string, version: string, kind: string): Counter;
 }
 
-/** `served` tells whether a resource path is one of ours, so that nonsense paths make no series. */
+/** `served` tells whether a path is one of ours, its subresource included: a figure for every name that somebody thinks of would fill the memory. */
 export function requestMetrics(metrics: Metrics, component: string, served: (call: ApiCall) => boolean): RequestMetrics {
   const total = metrics.counter({
     name: "apiserver_request_total",
@@ -125,14 +125,12 @@ const verbs: Readonly<Record<string, string>> = {
 };
 const methods = new Set(["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "CONNECT"]);
 const connecting = new Set(["attach", "exec", "proxy", "portforward"]);
-/** A figure for every name that somebody thinks of would fill the memory. */
-const subresources = new Set([...connecting, "approval", "binding", "ephemeralcontainers", "eviction", "finalize", "log", "scale", "status", "token"]);
 const paths = new Set(["/healthz", "/livez", "/readyz", "/metrics", "/version", "/openapi", "/debug", "/api", "/apis", "/openid", "/.well-known", "/"]);
 
 function valuesOf({ target, query, method }: ApiCall, isServed: boolean, component: string): readonly string[] {
   const dryRun = query.has("dryRun") ? "All" : "";
   const verb = target.isResource ? (connecting.has(target.subresource) ? "CONNECT" : (verbs[target.verb] ?? "other")) : methods.has(method) ? method : "other";
-  if (!target.isResource || !isServed || (target.subresource !== "" && !subresources.has(target.subresource))) {
+  if (!target.isResource || !isServed) {
     const first = firstPart(target.path);
     return [verb, dryRun, "", "", "", paths.has(first) && !target.isResource ? first : "", "", component];
   }
