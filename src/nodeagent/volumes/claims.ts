@@ -8,6 +8,14 @@ import type { NodeFacts } from "../seams.ts";
 const claims: ResourceKind<typeof PersistentVolumeClaim> = { schema: PersistentVolumeClaim, plural: "persistentvolumeclaims", namespaced: true };
 const volumes: ResourceKind<typeof PersistentVolume> = { schema: PersistentVolume, plural: "persistentvolumes", namespaced: false };
 
+/** A claim that leads to no volume: there is nothing yet that could be mounted. */
+export class ClaimTrouble extends Error {
+  override readonly name = "ClaimTrouble";
+  constructor(claim: string, why: string, options?: ErrorOptions) {
+    super(`error processing PVC ${claim}: ${why}`, options);
+  }
+}
+
 /** The volume behind a claim of the pod's namespace. Throws while it is not bound, or must not be used here. */
 export async function boundVolume(
   client: ApiClient | undefined,
@@ -18,28 +26,27 @@ export async function boundVolume(
 ): Promise<PersistentVolume> {
   if (!client) throw new Error("claims need an API server");
   const namespace = namespaceOf(pod);
+  const claimed = `${namespace}/${claimName}`;
   const claim = await client
     .of(claims)
     .get(claimName, { namespace })
     .catch((error: unknown) => {
-      throw new Error(`error processing PVC ${namespace}/${claimName}: failed to fetch PVC from API server: ${(error as Error).message}`, { cause: error });
+      throw new ClaimTrouble(claimed, `failed to fetch PVC from API server: ${(error as Error).message}`, { cause: error });
     });
   if (isForPod && !claim.metadata.ownerReferences?.some(({ uid, controller }) => uid === uidOf(pod) && controller)) {
-    throw new Error(`PVC ${namespace}/${claimName} was not created for the pod (pod is not owner)`);
+    throw new Error(`PVC ${claimed} was not created for the pod (pod is not owner)`);
   }
-  if (claim.metadata.deletionTimestamp) throw new Error(`error processing PVC ${namespace}/${claimName}: PVC is being deleted`);
+  if (claim.metadata.deletionTimestamp) throw new ClaimTrouble(claimed, "PVC is being deleted");
   const name = claim.spec?.volumeName;
-  if (claim.status?.phase !== "Bound" || !name) throw new Error(`error processing PVC ${namespace}/${claimName}: PVC is not bound`);
+  if (claim.status?.phase !== "Bound" || !name) throw new ClaimTrouble(claimed, "PVC is not bound");
   const volume = await client
     .of(volumes)
     .get(name)
     .catch((error: unknown) => {
-      throw new Error(
-        `error processing PVC ${namespace}/${claimName}: ${error instanceof ApiError && error.code === 404 ? `persistentvolume ${JSON.stringify(name)} not found` : (error as Error).message}`,
-        { cause: error },
-      );
+      const missing = error instanceof ApiError && error.code === 404;
+      throw new ClaimTrouble(claimed, missing ? `persistentvolume ${JSON.stringify(name)} not found` : (error as Error).message, { cause: error });
     });
-  if (volume.spec?.claimRef?.uid !== claim.metadata.uid) throw new Error(`error processing PVC ${namespace}/${claimName}: PV ${name} is bound to another claim`);
+  if (volume.spec?.claimRef?.uid !== claim.metadata.uid) throw new ClaimTrouble(claimed, `PV ${name} is bound to another claim`);
   const required = volume.spec?.nodeAffinity?.required;
   if (required) {
     const asking = { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } };

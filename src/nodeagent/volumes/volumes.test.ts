@@ -102,7 +102,11 @@ const missing: [name: string, volume: object, message: RegExp][] = [
   ["a path that leads out", { configMap: { name: "m", items: [{ key: "a", path: "../x" }] } }, /must be relative/],
   ["a kind that nobody here knows", { iscsi: { targetPortal: "x" } }, /no way to mount a volume of kind iscsi/],
   ["a driver that is not there", { csi: { driver: "x" } }, /driver name x not found in the list of registered CSI drivers/],
-  ["a claim that is not there", { persistentVolumeClaim: { claimName: "nope" } }, /error processing PVC ns\/nope/],
+  [
+    "a claim that is not there",
+    { persistentVolumeClaim: { claimName: "nope" } },
+    /^Unable to attach or mount volumes: unmounted volumes=\[v\].*: error processing PVC ns\/nope: failed to fetch/,
+  ],
 ];
 for (const [name, volume, message] of missing) {
   test(`${name} is trouble and an event`, async (t) => {

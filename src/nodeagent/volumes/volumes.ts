@@ -8,7 +8,7 @@ import type { Dialect } from "#dialect";
 import { containersOf, everyContainerOf, initContainersOf, keyOf, nameOf, namespaceOf, referenceTo, uidOf } from "../pod.ts";
 import { type EventRecorder, type MountedVolume, type NodeFacts, type PodVolumes, type ReferencedObjects, VolumeTrouble } from "../seams.ts";
 import { type Payload, giveFolder, writeAtomically } from "./atomic-writer.ts";
-import { boundVolume } from "./claims.ts";
+import { ClaimTrouble, boundVolume } from "./claims.ts";
 import { clearAway } from "./clear-away.ts";
 import { checkHostPath } from "./host-path.ts";
 import type { Mounter } from "./mounter.ts";
@@ -149,9 +149,10 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
   }
 
   function tell(pod: Pod, name: string, error: Error): string {
-    const message = error.message.startsWith("error processing PVC")
-      ? `Unable to attach or mount volumes: unmounted volumes=[${name}], unattached volumes=[], failed to process volumes=[${name}]: ${error.message}`
-      : `MountVolume.SetUp failed for volume ${JSON.stringify(name)} : ${error.message}`;
+    const message =
+      error instanceof ClaimTrouble
+        ? `Unable to attach or mount volumes: unmounted volumes=[${name}], unattached volumes=[], failed to process volumes=[${name}]: ${error.message}`
+        : `MountVolume.SetUp failed for volume ${JSON.stringify(name)} : ${error.message}`;
     events.event(referenceTo(pod), "Warning", "FailedMount", message);
     return message;
   }
