@@ -42,6 +42,8 @@ export interface HarnessOptions {
   readonly tally?: PodTally;
   /** Told whenever the volumes of a pod are brought up to date. */
   readonly onRefresh?: (uid: string) => void;
+  /** Told when the agent has the object of a pod removed from the API server. */
+  readonly onDelete?: (uid: string) => void;
 }
 
 export interface Harness {
@@ -157,6 +159,7 @@ export function harness(options: HarnessOptions = {}): Harness {
     published: (pod) => told.get(uidOf(pod))?.at(-1) ?? pod.status ?? {},
     remove: async (pod) => {
       deleted.push(uidOf(pod));
+      options.onDelete?.(uidOf(pod));
       all.drop(uidOf(pod));
     },
     forget: () => undefined,

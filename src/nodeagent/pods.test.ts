@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { sandboxState } from "#cri";
 import { type Harness, type HarnessOptions, harness } from "./harness.fixture.ts";
 
 const podOf = (name: string, container: object = {}, spec: object = {}): object => ({
@@ -39,6 +40,54 @@ test("a pod runs, becomes ready and goes when it is deleted", () =>
     assert.deepEqual(h.deleted, ["uid-of-a"]);
     assert.deepEqual(made(h), ["RunPodSandbox", "CreateContainer", "StartContainer", "StopContainer", "StopPodSandbox", "RemoveContainer", "RemovePodSandbox"]);
     assert.equal(h.told.get("uid-of-a")?.at(-1)?.phase, "Failed");
+  }));
+
+/** What the runtime was told last before the agent had each pod's object removed. */
+async function lastActsBeforeGone(play: (h: Harness) => Promise<void>): Promise<(string | undefined)[]> {
+  const acts: (string | undefined)[] = [];
+  let h: Harness | undefined;
+  await on({ onDelete: () => acts.push(made(h!).at(-1)) }, async (fresh) => {
+    await play((h = fresh));
+    assert.deepEqual(await fresh.runtime.listPodSandboxes(), []);
+  });
+  return acts;
+}
+
+test("a deleted pod is gone from the API as soon as its containers have ended; its empty sandbox follows, unless it holds ports of the node", async () => {
+  const acts = await lastActsBeforeGone(async (h) => {
+    h.run(podOf("plain"));
+    h.run(podOf("ports", { ports: [{ containerPort: 80, hostPort: 8080 }] }));
+    await h.pass(2);
+    h.delete("uid-of-plain", 1);
+    await h.pass(3);
+    h.delete("uid-of-ports", 1);
+    await h.pass(3);
+  });
+  assert.deepEqual(acts, ["StopContainer", "StopPodSandbox"]);
+});
+
+test("a pod whose start was cut short is gone only after its sandbox: something may have started in there unseen", async () => {
+  const acts = await lastActsBeforeGone(async (h) => {
+    const release = h.runtime.faults.hold("StartContainer");
+    h.run(podOf("a"));
+    await h.pass(1);
+    h.delete("uid-of-a", 1);
+    await h.pass(3);
+    release();
+    await h.pass(3);
+  });
+  assert.deepEqual(acts, ["StopPodSandbox"]);
+});
+
+test("the sandbox of a finished pod is stopped though the pod stays", () =>
+  on({}, async (h) => {
+    h.run(podOf("a", { command: ["sh", "-c", "exit 0"] }, { restartPolicy: "Never" }));
+    await h.pass(3);
+    assert.equal(h.status("uid-of-a").phase, "Succeeded");
+    assert.deepEqual(
+      (await h.runtime.listPodSandboxes()).map(({ state }) => state),
+      [sandboxState.notReady],
+    );
   }));
 
 test("a pod that ends well is succeeded and keeps its container for its log", () =>

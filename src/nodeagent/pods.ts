@@ -2,8 +2,9 @@
 // next() and plan() decided, and tells the status.
 import type { Pod, PodStatus } from "#api";
 import { millisOfTime, timeOfMillis } from "#base";
-import { type ObservedPod, isRunningPod, nothingObserved } from "./containers/observed.ts";
+import { type ObservedPod, hasRunningContainers, isRunningPod, nothingObserved } from "./containers/observed.ts";
 import { restoredPod } from "./containers/restored-pod.ts";
+import { hostPortsOf } from "./node/admission.ts";
 import { logFolderOf } from "./plan/sandbox-config.ts";
 import { isDeleted, isFinished, isStatic, keyOf, nameOf, namespaceOf, referenceTo, uidOf } from "./pod.ts";
 import { registryOf } from "./registry.ts";
@@ -11,7 +12,7 @@ import { LeftBehind, type PodAdmission, type PodEvictor, type PodRegistry, type 
 import { blockedStatus, computeStatus, hasInitialized, publishable, terminatedStatus } from "./status/compute.ts";
 import type { StatusWriter } from "./status/writer.ts";
 import { type PodMemory, type SyncContext, freshMemory } from "./sync/context.ts";
-import { removePod, stopPod } from "./sync/stop.ts";
+import { removePod, stopContainers, stopSandboxes } from "./sync/stop.ts";
 import { type SyncOutcome, syncPod } from "./sync/sync-pod.ts";
 import { type Ending, type Why, type WorkerState, begin } from "./worker/state.ts";
 import { type Done, type Worker, worker } from "./worker/worker.ts";
@@ -78,6 +79,7 @@ export function pods(options: PodsOptions): Pods {
   const podOf = (entry: PodEntry): Pod => entry.worker.state().pod;
   const isOwnStatic = (pod: Pod): boolean => isStatic(pod, dialect);
   const named = (pod: Pod) => ({ uid: uidOf(pod), name: nameOf(pod), namespace: namespaceOf(pod) });
+  const seenOf = (pod: Pod): ObservedPod => view.get(uidOf(pod)) ?? nothingObserved(named(pod));
 
   function add(state: WorkerState, removed: boolean): PodEntry {
     const uid = uidOf(state.pod);
@@ -116,7 +118,7 @@ export function pods(options: PodsOptions): Pods {
     if (isOwnStatic(pod) && [...entries.values()].some((other) => other !== entry && keyOf(podOf(other)) === keyOf(pod) && !other.cleared)) return { againMilliseconds: 250 };
     if (entry.preempts?.some(isHere)) return { againMilliseconds: 250 };
     // Whoever waited to see whether a restart holds looks anew: it may have ended since.
-    let observed = entry.holdMilliseconds > 0 ? await view.observe(named(pod), signal) : (view.get(uidOf(pod)) ?? nothingObserved(named(pod)));
+    let observed = entry.holdMilliseconds > 0 ? await view.observe(named(pod), signal) : seenOf(pod);
     let status = look(entry, pod, observed, { over: false });
     const late = deadline(pod, status);
     if (late !== undefined && late <= 0) {
@@ -167,13 +169,11 @@ export function pods(options: PodsOptions): Pods {
     const before = look(entry, pod, observed, { over: false, ...ended });
     entry.begun ??= hasInitialized(pod, before);
     publish(entry, pod, before, true);
-    await stopPod(context, pod, observed, graceSeconds, entry.memory, signal);
-    const after = await view.look(
-      named(pod),
-      { stopped: observed.sandboxes.filter(({ ready }) => ready), containers: observed.containers.filter(({ state }) => state !== "exited") },
-      signal,
-    );
-    if (isRunningPod(after)) throw new Error("containers still run after they were stopped");
+    await stopContainers(context, pod, observed, graceSeconds, entry.memory, signal);
+    // An empty sandbox is in nobody's way and is ended when the pod is gone, unless it may not be empty or holds something of the node's.
+    if (!certain || hostPortsOf(pod).length > 0) await stopSandboxes(context, observed, { signal });
+    const after = await view.look(named(pod), { containers: observed.containers.filter(({ state }) => state !== "exited") }, signal);
+    if (hasRunningContainers(after)) throw new Error("containers still run after they were stopped");
     entry.status = look(entry, pod, after, { over: true, ...ended });
     probes.forget(uidOf(pod));
     entry.certain = certain;
@@ -184,12 +184,7 @@ export function pods(options: PodsOptions): Pods {
     const uid = uidOf(pod);
     const gone = entry.removed || isDeleted(pod);
     if (!isRejection(entry, why)) {
-      entry.status = terminatedStatus(
-        pod,
-        entry.status ?? look(entry, pod, view.get(uid) ?? nothingObserved(named(pod)), { over: true, ...endedBy(why) }),
-        isOwnStatic(pod),
-        entry.begun,
-      );
+      entry.status = terminatedStatus(pod, entry.status ?? look(entry, pod, seenOf(pod), { over: true, ...endedBy(why) }), isOwnStatic(pod), entry.begun);
     }
     publish(entry, pod, entry.status!, false);
     // Foreign files are no reason to keep a pod; housekeeping looks after the folder.
@@ -198,25 +193,14 @@ export function pods(options: PodsOptions): Pods {
       log.warn("something is left in the folder of a pod that the agent did not put there", { pod: keyOf(pod), uid, error: error.message });
     };
     await context.volumes.release(uid).catch(leave);
-    await context.cgroups.release(uid);
     if (gone && !entry.cleared) await context.files.remove(uid).catch(leave);
-    // Nothing of it runs or is mounted: the object may go. What is left costs nobody anything, and is found by its marks if we die here.
+    // Nothing of it runs or is mounted: the object may go. What is left is in nobody's way, and is found by its marks if we die here.
     let trouble: Error | undefined;
     if (isDeleted(pod) && writer && !isOwnStatic(pod) && !entry.removed) await writer.remove(pod).catch((error: Error) => (trouble = error));
-    if (gone && !entry.cleared) {
-      await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
-      await removePod(context, view.get(uid) ?? nothingObserved(named(pod)), signal);
-      // An action that was cut short may have left something that nobody has seen.
-      const left = entry.certain ? undefined : await view.observe(named(pod), signal);
-      if (left && (left.sandboxes.length > 0 || left.containers.length > 0)) {
-        await removePod(context, left, signal);
-        await view.observe(named(pod), signal);
-      }
-      view.forget(named(pod));
-      context.objects.forget(uid);
-      context.restarts.forget(`${uid}/`);
-      entry.cleared = true;
-    }
+    if (gone && !entry.cleared) await removeLeftovers(entry, pod, signal);
+    else await stopSandboxes(context, seenOf(pod), { signal });
+    await context.cgroups.release(uid);
+    entry.cleared ||= gone;
     if (trouble) throw trouble;
     if (entry.removed) {
       const mirror = options.mirrorOf(pod);
@@ -224,6 +208,20 @@ export function pods(options: PodsOptions): Pods {
       forget(entry);
     }
     return {};
+  }
+
+  async function removeLeftovers(entry: PodEntry, pod: Pod, signal: AbortSignal): Promise<void> {
+    await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
+    await removePod(context, seenOf(pod), signal);
+    // An action that was cut short may have left something that nobody has seen.
+    const left = entry.certain ? undefined : await view.observe(named(pod), signal);
+    if (left && (left.sandboxes.length > 0 || left.containers.length > 0)) {
+      await removePod(context, left, signal);
+      await view.observe(named(pod), signal);
+    }
+    view.forget(named(pod));
+    context.objects.forget(uidOf(pod));
+    context.restarts.forget(`${uidOf(pod)}/`);
   }
 
   function forget(entry: PodEntry): void {

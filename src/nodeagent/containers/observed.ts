@@ -46,7 +46,9 @@ export const nothingObserved = (pod: { readonly uid: string; readonly name: stri
 /** The newest container of a name. */
 export const latest = (observed: ObservedPod, name: string): ObservedContainer | undefined => observed.containers.find((container) => container.name === name);
 
-export const isRunningPod = (observed: ObservedPod): boolean => observed.containers.some(({ state }) => state === "running") || observed.sandboxes.some(({ ready }) => ready);
+export const hasRunningContainers = ({ containers }: ObservedPod): boolean => containers.some(({ state }) => state === "running");
+
+export const isRunningPod = (observed: ObservedPod): boolean => hasRunningContainers(observed) || observed.sandboxes.some(({ ready }) => ready);
 
 /** The addresses of the newest sandbox that is ready. */
 export const podIpsOf = (observed: ObservedPod): readonly string[] => (observed.sandboxes[0]?.ready ? observed.sandboxes[0].ips : []);

@@ -110,7 +110,7 @@ interface HostPort {
   readonly port: number;
 }
 
-function hostPortsOf(pod: Pod): HostPort[] {
+export function hostPortsOf(pod: Pod): HostPort[] {
   return containersOf(pod).flatMap(({ ports }) =>
     (ports ?? []).flatMap(({ hostPort, containerPort, protocol, hostIP }) => {
       const port = hostPort || (isHostNetwork(pod) ? containerPort : 0);

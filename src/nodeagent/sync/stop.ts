@@ -6,6 +6,7 @@ import type { StopReason } from "../plan/plan.ts";
 import { everyContainerOf, isHostNetwork, referenceTo } from "../pod.ts";
 import { graceOf } from "../worker/state.ts";
 import type { PodMemory, SyncContext } from "./context.ts";
+import type { Passage } from "./gate.ts";
 
 export interface ContainerEnd {
   readonly container: ObservedContainer;
@@ -81,22 +82,30 @@ async function withinGrace(context: SyncContext, pod: Pod, name: string, hook: P
 
 /** Ends all containers side by side, then the sandboxes. */
 export async function stopPod(context: SyncContext, pod: Pod, observed: ObservedPod, graceSeconds: number, memory: PodMemory, signal: AbortSignal): Promise<void> {
+  await stopContainers(context, pod, observed, graceSeconds, memory, signal);
+  await stopSandboxes(context, observed, { signal });
+}
+
+export async function stopContainers(context: SyncContext, pod: Pod, observed: ObservedPod, graceSeconds: number, memory: PodMemory, signal: AbortSignal): Promise<void> {
   const running = observed.containers.filter(({ state }) => state === "running" || state === "unknown" || state === "created");
   await allDone(running.map((container) => stopContainer(context, pod, observed, { container, graceSeconds, message: "" }, memory, signal)));
-  await allDone(observed.sandboxes.filter(({ ready }) => ready).map(({ id }) => context.unmaking.pass(() => context.runtime.stopPodSandbox(id, signal), { signal })));
+}
+
+/** Ends what holds a pod's containers together, its network with it. Says what the pod looks like then. */
+export async function stopSandboxes({ runtime, unmaking, view }: SyncContext, observed: ObservedPod, passage: Passage): Promise<ObservedPod> {
+  const ready = observed.sandboxes.filter((sandbox) => sandbox.ready);
+  if (ready.length === 0) return observed;
+  await allDone(ready.map(({ id }) => unmaking.pass(() => runtime.stopPodSandbox(id, passage.signal), passage)));
+  return view.look(observed, { stopped: ready }, passage.signal);
 }
 
 /** Removes what is left of a pod in the runtime: containers, then sandboxes. Nobody waits for it: pods that still run down go first. */
 export async function removePod({ runtime, unmaking }: SyncContext, observed: ObservedPod, signal: AbortSignal): Promise<void> {
   await unmaking.pass(
     async () => {
+      await allDone(observed.sandboxes.filter(({ ready }) => ready).map(({ id }) => runtime.stopPodSandbox(id, signal)));
       await allDone(observed.containers.map(({ id }) => runtime.removeContainer(id, signal)));
-      await allDone(
-        observed.sandboxes.map(async ({ id, ready }) => {
-          if (ready) await runtime.stopPodSandbox(id, signal);
-          await runtime.removePodSandbox(id, signal);
-        }),
-      );
+      await allDone(observed.sandboxes.map(({ id }) => runtime.removePodSandbox(id, signal)));
     },
     { hasTime: true, signal },
   );
