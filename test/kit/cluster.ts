@@ -218,8 +218,8 @@ class AgentProcess implements RunningAgent {
     const output = openSync(this.#logFile, "a");
     const child = spawn(this.#command[0]!, this.#command.slice(1), { stdio: ["ignore", output, output] });
     closeSync(output);
+    if (!this.#child) process.once("exit", () => this.#child?.kill("SIGKILL"));
     this.#child = child;
-    process.once("exit", () => child.kill("SIGKILL"));
     for (const deadline = Date.now() + readyWithinSeconds * 1000; Date.now() < deadline; await sleep(20)) {
       if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the agent ended with ${child.exitCode ?? child.signalCode}:\n${tail(await this.log())}`);
       if (/\brunning\b/.test((await this.log()).slice(before))) return;

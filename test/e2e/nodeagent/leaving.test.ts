@@ -1,0 +1,136 @@
+// Pods of every sort leave while their agent dies at awkward moments. Whatever it had done by then, the next one finishes it.
+import assert from "node:assert/strict";
+import { readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { kinds } from "#client";
+import { grpcRuntime } from "#cri";
+import { type Cluster, freePort, needsCluster, type PodHome, podHome, startCluster } from "#kit";
+
+const forever = "trap 'exit 0' TERM; while :; do sleep 1; done";
+const memory = { volumes: [{ name: "m", emptyDir: { medium: "Memory" } }], automountServiceAccountToken: true };
+const mount = { volumeMounts: [{ name: "m", mountPath: "/m" }] };
+
+describe("leaving a node whose agent dies", needsCluster(), () => {
+  let cluster: Cluster;
+  let home: PodHome;
+  let port: number;
+  before(async () => {
+    port = await freePort();
+    cluster = await startCluster({ dialect: "kubernetes" });
+    home = await podHome(cluster);
+  });
+  after(async () => {
+    home?.stop();
+    await cluster?.stop();
+  });
+
+  /** What is on the node of pods: all of it, for there are no others. */
+  async function left(): Promise<string[]> {
+    const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 10_000 });
+    const { rootDir } = cluster.agent;
+    try {
+      const [sandboxes, containers] = [await runtime.listPodSandboxes(), await runtime.listContainers()];
+      const mounts = (await readFile("/proc/self/mountinfo", "utf8")).split("\n").map((line) => line.split(" ")[4] ?? "");
+      return [
+        ...sandboxes.map(({ metadata }) => `sandbox of ${metadata?.name}`),
+        ...containers.map(({ id }) => `container ${id}`),
+        ...(await readdir(join(rootDir, "pods")).catch(() => [])).map((uid) => `folder of ${uid}`),
+        ...mounts.filter((point) => point.startsWith(`${rootDir}/pods/`)).map((point) => `mount ${point}`),
+        ...(await readdir("/var/log/pods")).filter((name) => name.startsWith(`${home.namespace}_`)).map((name) => `logs ${name}`),
+        ...(await groups()).map((path) => `control group ${path}`),
+        ...(await readdir(join(cluster.containerd.folder, "ipam"), { recursive: true }))
+          .filter((name) => /\d+\.\d+\.\d+\.\d+$/.test(name) && !name.includes("last_"))
+          .map((name) => `address ${name}`),
+      ];
+    } finally {
+      runtime.close();
+    }
+  }
+
+  /** Control groups of pods, in all trees. */
+  async function groups(): Promise<string[]> {
+    const trees = await readdir("/sys/fs/cgroup");
+    const found = await Promise.all(trees.map((tree) => readdir(join("/sys/fs/cgroup", tree, cluster.containerd.cgroupRoot), { recursive: true }).catch(() => [])));
+    return found.flat().filter((path) => /\bpod[0-9a-f-]{32,36}$/.test(path));
+  }
+
+  const file = (): string => join(cluster.agent.staticPods, "s.json");
+  /** One pod of a fixed name that holds a port of the node, as those have that are made anew under their old name. */
+  const holder = (): Promise<string> => home.script(forever, { ...mount, ports: [{ containerPort: 80, hostPort: port }] }, memory, { name: "holder" });
+
+  async function make(): Promise<string[]> {
+    const metadata = { name: "s", namespace: home.namespace };
+    await writeFile(
+      file(),
+      JSON.stringify({
+        apiVersion: "v1",
+        kind: "Pod",
+        metadata,
+        spec: { terminationGracePeriodSeconds: 1, containers: [{ name: "c", image: home.image, command: ["sh", "-c", forever] }] },
+      }),
+    );
+    const many = (count: number, one: () => Promise<string>): Promise<string>[] => Array.from({ length: count }, one);
+    const running = await Promise.all([
+      ...many(20, () => home.script(forever, mount, memory)),
+      ...many(2, () => home.script(forever, { lifecycle: { preStop: { exec: { command: ["sleep", "0.3"] } } } })),
+      ...many(2, () => home.script(forever, {}, { hostNetwork: true })),
+      ...many(2, () => home.script("sleep 100", {}, { terminationGracePeriodSeconds: 2 })),
+      holder(),
+    ]);
+    const over = await Promise.all([home.script("exit 0", mount, memory), home.script("exit 1"), home.script(forever, mount, { ...memory, activeDeadlineSeconds: 1 })]);
+    await Promise.all([...running.map((name) => home.ready(name)), ...over.map((name) => home.ended(name)), home.ready(`s-${cluster.nodeName}`)]);
+    return [...running, ...over];
+  }
+
+  const firstGone = (names: readonly string[], count: number): Promise<unknown> => {
+    let missing = count;
+    return new Promise<void>((resolve, reject) => {
+      for (const name of names)
+        home.gone(name).then(() => {
+          if (--missing === 0) resolve();
+        }, reject);
+    });
+  };
+
+  const moments: readonly [when: string, wait: (names: readonly string[]) => Promise<unknown>][] = [
+    ["before any has begun to end", async () => undefined],
+    ["while their containers are told to end", () => sleep(150)],
+    ["when the first is gone", (names) => firstGone(names, 1)],
+    ["when half are gone", (names) => firstGone(names, names.length / 2)],
+    ["when the last is gone", (names) => firstGone(names, names.length)],
+  ];
+  for (const [when, wait] of moments) {
+    test(`the agent is killed ${when}: the next one leaves nothing of them on the node`, async () => {
+      const names = await make();
+      const { namespace } = home;
+      await Promise.all([rm(file()), ...names.map((name) => cluster.client.of(kinds.pods).delete(name, { namespace }))]);
+      await wait(names);
+      await cluster.agent.kill9();
+      await cluster.agent.start();
+      // Once more, while the next one is at it.
+      await sleep(400);
+      await cluster.agent.kill9();
+      await cluster.agent.start();
+      await Promise.all([...names, `s-${cluster.nodeName}`].map((name) => home.gone(name)));
+      for (const until = Date.now() + 60_000; (await left()).length > 0; await sleep(250)) assert.ok(Date.now() < until, `left behind: ${(await left()).join(", ")}`);
+    });
+  }
+
+  test("a pod of the same name follows at once, with the same port of the node", async () => {
+    await holder();
+    await home.ready("holder");
+    for (let round = 0; round < 4; round++) {
+      await home.remove("holder");
+      await holder();
+      await home.until(
+        "holder",
+        "is ready anew",
+        (pod) => !pod.metadata.deletionTimestamp && pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true,
+      );
+    }
+    await home.remove("holder");
+    for (const until = Date.now() + 15_000; (await left()).length > 0; await sleep(100)) assert.ok(Date.now() < until, `left behind: ${(await left()).join(", ")}`);
+  });
+});
