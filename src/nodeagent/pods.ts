@@ -14,7 +14,7 @@ import type { StatusWriter } from "./status/writer.ts";
 import { type PodMemory, type SyncContext, freshMemory } from "./sync/context.ts";
 import { removePod, stopContainers, stopSandboxes } from "./sync/stop.ts";
 import { type SyncOutcome, syncPod } from "./sync/sync-pod.ts";
-import { type Ending, type Why, type WorkerState, begin } from "./worker/state.ts";
+import { type Ending, type Why, type WorkerState, begin, endsByItself } from "./worker/state.ts";
 import { type Done, type Worker, worker } from "./worker/worker.ts";
 
 export interface PodEntry {
@@ -70,7 +70,7 @@ export interface Pods extends PodEvictor {
 
 /** Pods are looked at somewhat before their time is over, so that not all come at once. */
 const soonest = 0.9;
-const deadlineWords = "Pod was active on the node longer than the specified deadline";
+const pastDeadline: Ending = { reason: "DeadlineExceeded", message: "Pod was active on the node longer than the specified deadline", lasts: true };
 
 export function pods(options: PodsOptions): Pods {
   const { context, writer, tally } = options;
@@ -122,8 +122,8 @@ export function pods(options: PodsOptions): Pods {
     let status = look(entry, pod, observed, { over: false });
     const late = deadline(pod, status);
     if (late !== undefined && late <= 0) {
-      events.event(referenceTo(pod), "Normal", "DeadlineExceeded", deadlineWords);
-      return { next: { type: "stop", why: { because: "ended", reason: "DeadlineExceeded", message: deadlineWords } } };
+      events.event(referenceTo(pod), "Normal", pastDeadline.reason, pastDeadline.message);
+      return { next: { type: "stop", why: { because: "ended", ...pastDeadline } } };
     }
     const blocked = pod.status?.phase === "Pending" ? options.admission.blocks?.(pod) : undefined;
     if (blocked) {
@@ -169,12 +169,12 @@ export function pods(options: PodsOptions): Pods {
     const before = look(entry, pod, observed, { over: false, ...ended });
     entry.begun ??= hasInitialized(pod, before);
     publish(entry, pod, before, true);
-    await stopContainers(context, pod, observed, graceSeconds, entry.memory, signal);
+    await stopContainers(context, pod, observed, endsByItself(why) ? undefined : graceSeconds, entry.memory, signal);
     // An empty sandbox is in nobody's way and is ended when the pod is gone, unless it may not be empty or holds something of the node's.
     if (!certain || hostPortsOf(pod).length > 0) await stopSandboxes(context, observed, { signal });
     const after = await view.look(named(pod), { containers: observed.containers.filter(({ state }) => state !== "exited") }, signal);
     if (hasRunningContainers(after)) throw new Error("containers still run after they were stopped");
-    entry.status = look(entry, pod, after, { over: true, ...ended });
+    entry.status = look(entry, pod, after, { over: true, ...ended, ...(why.because === "deleted" && (deadline(pod, before) ?? 1) <= 0 && { ended: pastDeadline }) });
     probes.forget(uidOf(pod));
     entry.certain = certain;
     return { next: { type: "stopped" } };

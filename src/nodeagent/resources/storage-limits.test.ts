@@ -67,6 +67,6 @@ test("a pod whose emptyDir is over its limit is ended at once, and told why", as
     limited: () => [{ volume: "d", path: folder, limit: "1Mi" }],
     onEvicted: (signal) => void told.push(signal),
   });
-  assert.deepEqual(ended, [["u", { reason: "Evicted", message, graceSeconds: 0 }]]);
+  assert.deepEqual(ended, [["u", { reason: "Evicted", message }]]);
   assert.deepEqual(told, ["emptydirfs.limit", `Warning Evicted ${message}`]);
 });

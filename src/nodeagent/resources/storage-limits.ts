@@ -54,7 +54,7 @@ export async function enforceStorageLimits({ registry, evictor, events, stats, l
       onEvicted?.(signal);
       log.info("a pod takes more disk than it may", { pod: keyOf(pod), message });
       events.event(referenceTo(pod), "Warning", "Evicted", message);
-      await evictor.evict(uidOf(pod), { reason: "Evicted", message, graceSeconds: 0 });
+      await evictor.evict(uidOf(pod), { reason: "Evicted", message });
     } catch (error) {
       log.error("a pod's use of disk could not be judged", { pod: keyOf(pod), error: (error as Error).message });
     }

@@ -41,7 +41,7 @@ export function computeStatus(pod: Pod, facts: StatusFacts): PodStatus {
   if (!isTerminal(phase)) phase = isTerminal(old.phase) ? old.phase! : isTerminal(pod.status?.phase) ? pod.status.phase! : phase;
   let reason = phase === old.phase ? old.reason || pod.status?.reason : undefined;
   let message = phase === old.phase ? old.message || pod.status?.message : undefined;
-  if (facts.ended) [phase, reason, message] = ["Failed", facts.ended.reason, facts.ended.message];
+  if (facts.ended && (!facts.over || facts.ended.lasts)) [phase, reason, message] = ["Failed", facts.ended.reason, facts.ended.message];
   if (isTerminal(pod.status?.phase)) phase = pod.status.phase!;
 
   const disruption = facts.ended?.disruption && { type: "DisruptionTarget", status: "True", ...facts.ended.disruption };

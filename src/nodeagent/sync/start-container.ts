@@ -12,11 +12,11 @@ import { servicesEnvironment, servicesFor } from "../plan/services-env.ts";
 import { initContainersOf, isHostNetwork, namespaceOf, referenceTo, uidOf } from "../pod.ts";
 import type { ContainerType, MountedVolume } from "../seams.ts";
 import type { StartTrouble } from "../status/container-statuses.ts";
-import { graceOf } from "../worker/state.ts";
 import type { PodMemory, SyncContext } from "./context.ts";
 import { ConfigTrouble, environment } from "./environment.ts";
 import { containerMounts } from "./mounts.ts";
 import { nodeHostsText } from "./node-files.ts";
+import { graceFor, stopContainer } from "./stop.ts";
 
 export interface StartFacts {
   readonly observed: ObservedPod;
@@ -126,9 +126,9 @@ export async function startContainer(
       signal.throwIfAborted();
       // Its words stay out of the event: they may hold secrets.
       tell("Warning", "FailedPostStartHook", "PostStartHook failed");
-      tell("Normal", "Killing", "FailedPostStartHook");
-      memory.told.add(containerId);
-      await runtime.stopContainer(containerId, graceOf(pod), signal);
+      const ended = { id: containerId, name: container.name, state: "running" as const };
+      const graceSeconds = graceFor(pod, container, "FailedPostStartHook");
+      await stopContainer(context, pod, facts.podIps, { container: ended, graceSeconds, message: "FailedPostStartHook" }, memory, signal);
       // It has ended by our own doing, which nobody tells us: it is looked at again as if somebody had.
       return { started: false, reason: "PostStartHookError", message: wordsOf(error), againMilliseconds: lookMilliseconds };
     }

@@ -4,16 +4,20 @@ import { isNotFound } from "#cri";
 import { type ObservedContainer, type ObservedPod, podIpsOf } from "../containers/observed.ts";
 import type { StopReason } from "../plan/plan.ts";
 import { everyContainerOf, isHostNetwork, referenceTo } from "../pod.ts";
-import { graceOf } from "../worker/state.ts";
+import { askedGraceOf } from "../worker/state.ts";
 import type { PodMemory, SyncContext } from "./context.ts";
 import type { Passage } from "./gate.ts";
 
 export interface ContainerEnd {
-  readonly container: ObservedContainer;
+  readonly container: Pick<ObservedContainer, "id" | "name" | "state"> & { readonly marks?: ObservedContainer["marks"] };
+  /** What the hook may take; what it leaves is for the container, unless the whole pod ends. */
   readonly graceSeconds: number;
+  /** What the container has after its hook, when the whole pod ends. */
+  readonly podSeconds?: number | undefined;
   readonly message: string;
 }
 
+/** Nobody who ends a single container cuts it shorter, its hook least of all. */
 const leastSeconds = 2;
 
 /** The seconds a container has that a probe or a change ends, not the whole pod. */
@@ -24,33 +28,31 @@ export function graceFor(pod: Pod, container: Container | undefined, reason: Sto
       : reason === "StartupProbe"
         ? container?.startupProbe?.terminationGracePeriodSeconds
         : undefined;
-  return own === undefined ? graceOf(pod) : Math.max(1, Number(own));
+  return Number(own ?? askedGraceOf(pod));
 }
 
 export async function stopContainer(
   context: SyncContext,
   pod: Pod,
-  observed: ObservedPod,
-  { container, graceSeconds, message }: ContainerEnd,
+  podIps: readonly string[],
+  { container, graceSeconds, podSeconds, message }: ContainerEnd,
   memory: PodMemory,
   signal: AbortSignal,
 ): Promise<void> {
   const definition = everyContainerOf(pod).find(({ name }) => name === container.name);
   const deadline = context.clock.now() + graceSeconds * 1000;
-  const preStop = definition?.lifecycle?.preStop ?? container.marks.preStop;
+  const preStop = definition?.lifecycle?.preStop ?? container.marks?.preStop;
   if (!memory.told.has(container.id)) {
     context.events.event(referenceTo(pod, container.name), "Normal", "Killing", message || `Stopping container ${container.name}`);
-    if (preStop && container.state === "running") {
+    if (preStop && graceSeconds > 0 && container.state === "running") {
       memory.told.add(container.id);
-      const podIp = (isHostNetwork(pod) ? context.node.hostIps() : podIpsOf(observed))[0] ?? "";
+      const podIp = (isHostNetwork(pod) ? context.node.hostIps() : podIps)[0] ?? "";
       const hook = context.hooks.run(preStop, { pod, container: definition ?? restored(container), containerId: container.id, podIp }, signal);
       await withinGrace(context, pod, container.name, hook, graceSeconds, signal);
     }
     memory.told.add(container.id);
   }
-  const left = Math.ceil((deadline - context.clock.now()) / 1000);
-  // A hook that used up the time does not cost the container its chance to end by itself.
-  const seconds = preStop ? Math.max(Math.min(leastSeconds, graceSeconds), left) : graceSeconds;
+  const seconds = podSeconds ?? Math.max(leastSeconds, Math.ceil((deadline - context.clock.now()) / 1000));
   try {
     await context.runtime.stopContainer(container.id, seconds, signal);
   } catch (error) {
@@ -59,7 +61,7 @@ export async function stopContainer(
 }
 
 /** As much of a container's definition as its marks tell. */
-const restored = ({ name, marks }: ObservedContainer): Container => ({ name, resources: {}, ...(marks.ports && { ports: marks.ports.map((port) => ({ ...port })) }) });
+const restored = ({ name, marks }: ContainerEnd["container"]): Container => ({ name, resources: {}, ...(marks?.ports && { ports: marks.ports.map((port) => ({ ...port })) }) });
 
 /** Waits for a hook as long as the grace period lasts; its failure is told, and changes nothing. */
 async function withinGrace(context: SyncContext, pod: Pod, name: string, hook: Promise<void>, graceSeconds: number, signal: AbortSignal): Promise<void> {
@@ -80,15 +82,17 @@ async function withinGrace(context: SyncContext, pod: Pod, name: string, hook: P
   }
 }
 
-/** Ends all containers side by side, then the sandboxes. */
-export async function stopPod(context: SyncContext, pod: Pod, observed: ObservedPod, graceSeconds: number, memory: PodMemory, signal: AbortSignal): Promise<void> {
-  await stopContainers(context, pod, observed, graceSeconds, memory, signal);
+/** Ends all containers side by side, then the sandboxes, of a pod that goes on. */
+export async function stopPod(context: SyncContext, pod: Pod, observed: ObservedPod, memory: PodMemory, signal: AbortSignal): Promise<void> {
+  await stopContainers(context, pod, observed, undefined, memory, signal);
   await stopSandboxes(context, observed, { signal });
 }
 
-export async function stopContainers(context: SyncContext, pod: Pod, observed: ObservedPod, graceSeconds: number, memory: PodMemory, signal: AbortSignal): Promise<void> {
+/** Ends all containers side by side; `podSeconds` is what each has after its hook, if the end of the pod has set a time. */
+export async function stopContainers(context: SyncContext, pod: Pod, observed: ObservedPod, podSeconds: number | undefined, memory: PodMemory, signal: AbortSignal): Promise<void> {
   const running = observed.containers.filter(({ state }) => state === "running" || state === "unknown" || state === "created");
-  await allDone(running.map((container) => stopContainer(context, pod, observed, { container, graceSeconds, message: "" }, memory, signal)));
+  const graceSeconds = askedGraceOf(pod);
+  await allDone(running.map((container) => stopContainer(context, pod, podIpsOf(observed), { container, graceSeconds, podSeconds, message: "" }, memory, signal)));
 }
 
 /** Ends what holds a pod's containers together, its network with it. Says what the pod looks like then. */

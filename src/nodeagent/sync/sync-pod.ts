@@ -11,7 +11,6 @@ import { containersOf, initContainersOf, isHostNetwork, longNameOf, nameOf, name
 import type { PodMemory, SyncContext } from "./context.ts";
 import { startContainer } from "./start-container.ts";
 import { graceFor, stopContainer, stopPod } from "./stop.ts";
-import { graceOf } from "../worker/state.ts";
 
 export interface StartedContainer {
   readonly id: string;
@@ -50,13 +49,13 @@ export async function syncPod(context: SyncContext, pod: Pod, observed: Observed
   if (todo.newSandbox && observed.sandboxes.length > 0)
     context.events.event(referenceTo(pod), "Normal", "SandboxChanged", "Pod sandbox changed, it will be killed and re-created.");
   if (todo.stopPod) {
-    await stopPod(context, pod, observed, graceOf(pod), memory, signal);
+    await stopPod(context, pod, observed, memory, signal);
     if (todo.newSandbox) await forgetInits(context, pod, observed, signal);
     if (!todo.newSandbox) return { acted: true };
   } else {
     for (const { container, reason, message } of todo.stop) {
       const definition = containersOf(pod).find(({ name }) => name === container.name);
-      await stopContainer(context, pod, observed, { container, graceSeconds: graceFor(pod, definition, reason), message }, memory, signal);
+      await stopContainer(context, pod, podIpsOf(observed), { container, graceSeconds: graceFor(pod, definition, reason), message }, memory, signal);
     }
   }
   const wanted = [...todo.startEphemeral, ...(todo.startInit ? [todo.startInit] : []), ...todo.start];

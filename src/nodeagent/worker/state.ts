@@ -14,6 +14,8 @@ export type Why =
 export interface Ending {
   readonly reason: string;
   readonly message: string;
+  /** Holds whatever becomes of the containers; else a pod whose containers all end well has succeeded all the same. */
+  readonly lasts?: boolean;
   readonly disruption?: { readonly reason: string; readonly message: string };
 }
 
@@ -30,11 +32,17 @@ export type WorkerEvent =
 
 const ordinaryGraceSeconds = 30;
 
-/** The seconds a pod has to end, from what it and its deletion say. Nothing is ended without a moment's notice. */
-export function graceOf(pod: Pod): number {
+/** The seconds a pod is to have for its end, by its deletion or by its own word. None at all means that hooks have no time either. */
+export function askedGraceOf(pod: Pod): number {
   const asked = pod.metadata.deletionTimestamp ? pod.metadata.deletionGracePeriodSeconds : undefined;
-  return Math.max(1, Number(asked ?? pod.spec.terminationGracePeriodSeconds ?? ordinaryGraceSeconds));
+  return Number(asked ?? pod.spec.terminationGracePeriodSeconds ?? ordinaryGraceSeconds);
 }
+
+/** The seconds a pod has to end. Nothing is ended without a moment's notice. */
+export const graceOf = (pod: Pod): number => Math.max(1, askedGraceOf(pod));
+
+/** Whether the pod's containers are ended one by one as they would be while it goes on: nobody has set a time for the whole. */
+export const endsByItself = (why: Why): boolean => why.because === "finished" || (why.because === "ended" && why.lasts === true);
 
 export function next(state: WorkerState, event: WorkerEvent): WorkerState {
   switch (state.at) {

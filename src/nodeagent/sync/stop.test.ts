@@ -1,0 +1,98 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { type Harness, harness } from "../harness.fixture.ts";
+
+const hook = { lifecycle: { preStop: { exec: { command: ["sleep", "3"] } } } };
+const failing = (own?: number): object => ({
+  livenessProbe: { exec: { command: ["false"] }, periodSeconds: 1, failureThreshold: 1, ...(own !== undefined && { terminationGracePeriodSeconds: own }) },
+});
+const podOf = (container: object, spec: object): object => ({
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "a" },
+  spec: { restartPolicy: "Never", containers: [{ name: "main", image: "busybox:1", command: ["sleep", "100000"], ...container }], ...spec },
+});
+const remove =
+  (seconds: number) =>
+  (h: Harness): void =>
+    h.delete("uid-of-a", seconds);
+const evict = (h: Harness): void => void h.pods.evict("uid-of-a", { reason: "Evicted", message: "no room" });
+const wait = (): void => undefined;
+
+/** What the container's hook and its end were called with: "hook, stop 5". */
+const ends: [name: string, container: object, spec: object, act: (h: Harness) => void, calls: string][] = [
+  ["a deleted pod gives its containers the time of the deletion", {}, { terminationGracePeriodSeconds: 20 }, remove(7), "stop 7"],
+  ["one second is the least", {}, { terminationGracePeriodSeconds: 20 }, remove(0), "stop 1"],
+  ["without any time there is none for a hook", hook, { terminationGracePeriodSeconds: 20 }, remove(0), "stop 1"],
+  ["nor where the pod itself has none", hook, { terminationGracePeriodSeconds: 0 }, evict, "stop 1"],
+  ["what a hook takes is not taken from a container whose pod ends", hook, { terminationGracePeriodSeconds: 20 }, remove(7), "hook, stop 7"],
+  ["a hook that takes too long is not waited for", hook, { terminationGracePeriodSeconds: 20 }, remove(2), "hook, stop 2"],
+  ["an evicted pod has its own time", {}, { terminationGracePeriodSeconds: 9 }, evict, "stop 9"],
+  ["past its deadline a container has two seconds at least", {}, { terminationGracePeriodSeconds: 0, activeDeadlineSeconds: 2 }, wait, "stop 2"],
+  ["past its deadline a hook counts", hook, { terminationGracePeriodSeconds: 9, activeDeadlineSeconds: 2 }, wait, "hook, stop 6"],
+  ["a container that fails its probe has two seconds at least", failing(), { terminationGracePeriodSeconds: 1 }, wait, "stop 2"],
+  ["a probe's own time comes first", failing(4), { restartPolicy: "Always", terminationGracePeriodSeconds: 30 }, wait, "stop 4"],
+  ["what a hook takes is taken from a container that ends alone", { ...hook, ...failing(8) }, { restartPolicy: "Always", terminationGracePeriodSeconds: 30 }, wait, "hook, stop 5"],
+  ["a hook that used up the time leaves two seconds", { ...hook, ...failing(3) }, { restartPolicy: "Always", terminationGracePeriodSeconds: 30 }, wait, "hook, stop 2"],
+  [
+    "a container whose first hook failed has its last one run",
+    { lifecycle: { ...hook.lifecycle, postStart: { exec: { command: ["sh", "-c", "exit 4"] } } } },
+    { terminationGracePeriodSeconds: 9 },
+    wait,
+    "hook, stop 6",
+  ],
+];
+for (const [name, container, spec, act, calls] of ends) {
+  test(name, async () => {
+    const h = harness();
+    try {
+      h.run(podOf(container, spec));
+      await h.pass(1);
+      act(h);
+      await h.pass(16);
+      const seen = h.runtime.calls.flatMap(({ method, request }) => {
+        const { timeout, cmd } = request as { timeout?: bigint | number; cmd?: readonly string[] };
+        if (method === "StopContainer") return [`stop ${timeout}`];
+        return method === "ExecSync" && cmd?.[0] === "sleep" ? ["hook"] : [];
+      });
+      const first = seen.findIndex((call) => call.startsWith("stop"));
+      assert.equal(seen.slice(0, first + 1).join(", "), calls);
+    } finally {
+      await h.close();
+    }
+  });
+}
+
+const evictions: [name: string, script: string, spec: object, phase: string][] = [
+  ["an evicted pod whose containers end well has succeeded, and nothing more is said", "trap 'exit 0' TERM; sleep 100000", {}, "Succeeded undefined"],
+  ["an evicted pod whose container ends badly has failed with the reason", "trap 'exit 3' TERM; sleep 100000", {}, "Failed Evicted"],
+  ["a pod past its deadline has failed, however its containers end", "trap 'exit 0' TERM; sleep 100000", { activeDeadlineSeconds: 1 }, "Failed DeadlineExceeded"],
+];
+for (const [name, script, spec, told] of evictions) {
+  test(name, async () => {
+    const h = harness();
+    try {
+      h.run(podOf({ command: ["sh", "-c", script] }, { terminationGracePeriodSeconds: 5, ...spec }));
+      await h.pass(1);
+      if (!("activeDeadlineSeconds" in spec)) evict(h);
+      await h.pass(8);
+      const { phase, reason } = h.status("uid-of-a");
+      assert.equal(`${phase} ${reason}`, told);
+    } finally {
+      await h.close();
+    }
+  });
+}
+
+test("a pod that is still ending when its deadline passes has failed by it", async () => {
+  const h = harness();
+  try {
+    h.run(podOf({ command: ["sh", "-c", "trap 'sleep 4; exit 0' TERM; sleep 100000"] }, { activeDeadlineSeconds: 3, terminationGracePeriodSeconds: 9 }));
+    await h.pass(1);
+    h.delete("uid-of-a", 9);
+    await h.pass(10);
+    assert.deepEqual([h.told.get("uid-of-a")?.at(-1)?.phase, h.told.get("uid-of-a")?.at(-1)?.reason], ["Failed", "DeadlineExceeded"]);
+  } finally {
+    await h.close();
+  }
+});
