@@ -197,7 +197,8 @@ export function pods(options: PodsOptions): Pods {
     // Nothing of it runs or is mounted: the object may go. What is left is in nobody's way, and is found by its marks if we die here.
     let trouble: Error | undefined;
     if (isDeleted(pod) && writer && !isOwnStatic(pod) && !entry.removed) await writer.remove(pod).catch((error: Error) => (trouble = error));
-    if (gone && !entry.cleared) await removeLeftovers(entry, pod, signal);
+    // What ends for the node's sake leaves no logs and layers behind either: it may be their room that the node lacks.
+    if ((gone && !entry.cleared) || isForTheNode(why)) await removeLeftovers(entry, pod, signal);
     else await stopSandboxes(context, seenOf(pod), { signal });
     await context.cgroups.release(uid);
     entry.cleared ||= gone;
@@ -384,6 +385,7 @@ function holdOf({ containers }: ObservedPod, now: number): number {
 
 const isOver = ({ phase }: PodStatus): boolean => phase === "Succeeded" || phase === "Failed";
 const endedBy = (why: Why): { readonly ended?: Ending } => (why.because === "ended" ? { ended: why } : {});
+const isForTheNode = (why: Why): boolean => why.because === "ended" && why.lasts !== true;
 /** Whether an earlier agent turned the pod away: nothing is to be said about containers that it never had. */
 const wasRejected = (pod: Pod): boolean => isFinished(pod) && pod.status.containerStatuses === undefined;
 /** Rejected pods never had containers to speak of. */

@@ -45,6 +45,16 @@ test("a manifest may hold several pods, as documents, as a list, in JSON", () =>
   ]);
 });
 
+const withSpec = (line: string): string => manifest().replace("spec:", `spec:\n  ${line}`);
+const referring = [
+  "serviceAccountName: x",
+  "imagePullSecrets: [{name: s}]",
+  "volumes: [{name: v, configMap: {name: m}}]",
+  "volumes: [{name: v, secret: {secretName: s}}]",
+  "volumes: [{name: v, persistentVolumeClaim: {claimName: p}}]",
+];
+for (const line of referring) test(`a static pod may refer to what the API server has: ${line}`, () => assert.equal(read(withSpec(line)).length, 1));
+
 const refused: [name: string, text: string, message: RegExp][] = [
   ["no YAML", "a: b: c", /web\.yaml/],
   ["another kind", "kind: Service\n", /expected a Pod or a PodList, found Service/],
@@ -53,7 +63,7 @@ const refused: [name: string, text: string, message: RegExp][] = [
   ["no containers", "kind: Pod\nmetadata: {name: a}\nspec: {containers: []}\n", /spec\.containers: Required value/],
   ["a container without an image", "kind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c}]}\n", /has no image/],
   ["two containers of one name", 'kind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: "i"}, {name: c, image: "i"}]}\n', /used twice/],
-  ["a service account", manifest().replace("spec:", "spec:\n  serviceAccountName: x"), /no service account/],
+  ["a token of no service account", withSpec("volumes: [{name: t, projected: {sources: [{serviceAccountToken: {path: t}}]}}]"), /"t": a token needs spec\.serviceAccountName/],
   ["a bad name", manifest("Web_1"), /metadata\.name/],
 ];
 for (const [name, text, message] of refused)

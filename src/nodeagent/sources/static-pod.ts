@@ -107,10 +107,10 @@ function ownProblems(pod: Pod): string[] {
   const names = everyContainerOf(pod).map(({ name }) => name);
   for (const [at, name] of names.entries()) if (names.indexOf(name) !== at) problems.push(`container name ${JSON.stringify(name)} is used twice`);
   for (const { name, image } of everyContainerOf(pod)) if (!image) problems.push(`container ${JSON.stringify(name)} has no image`);
-  if (pod.spec.serviceAccountName || pod.spec.serviceAccount) problems.push("spec.serviceAccountName: a static pod has no service account");
-  for (const volume of pod.spec.volumes ?? []) {
-    if (volume.secret || volume.configMap || volume.persistentVolumeClaim)
-      problems.push(`volume ${JSON.stringify(volume.name)}: a static pod cannot refer to objects of the API server`);
+  const hasAccount = Boolean(pod.spec.serviceAccountName || pod.spec.serviceAccount);
+  for (const { name, projected } of pod.spec.volumes ?? []) {
+    if (!hasAccount && projected?.sources?.some(({ serviceAccountToken }) => serviceAccountToken))
+      problems.push(`volume ${JSON.stringify(name)}: a token needs spec.serviceAccountName, for no server fills it in`);
   }
   return problems;
 }

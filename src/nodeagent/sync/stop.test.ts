@@ -84,6 +84,24 @@ for (const [name, script, spec, told] of evictions) {
   });
 }
 
+test("an evicted pod stays, and nothing of it is left in the runtime", async () => {
+  const h = harness();
+  try {
+    h.run(podOf({}, { terminationGracePeriodSeconds: 1 }));
+    await h.pass(1);
+    evict(h);
+    await h.pass(4);
+    assert.deepEqual([await h.runtime.listPodSandboxes(), await h.runtime.listContainers()], [[], []]);
+    assert.equal(h.status("uid-of-a").containerStatuses?.[0]?.state.terminated?.exitCode, 137);
+    assert.deepEqual(h.deleted, []);
+    h.delete("uid-of-a", 1);
+    await h.pass(2);
+    assert.deepEqual(h.deleted, ["uid-of-a"]);
+  } finally {
+    await h.close();
+  }
+});
+
 test("a pod that is still ending when its deadline passes has failed by it", async () => {
   const h = harness();
   try {
