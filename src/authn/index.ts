@@ -34,7 +34,6 @@ export {
   signServing,
   stillGood,
   writePair,
-  writePrivate,
 } from "./issue.ts";
 export { type TokenAlgorithm, type TokenKey, publicKeyOf, signingKey, signingKeyOf, verificationKeys, verificationKeysOf } from "./service-account-keys.ts";
 export {

@@ -2,9 +2,8 @@
 // Keys are P-256. Certificates begin five minutes early, so that a clock that lags a little does not refuse them.
 
 import { type KeyObject, X509Certificate, createHash, createPrivateKey, createPublicKey, generateKeyPairSync, randomBytes, sign } from "node:crypto";
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { isIP, isIPv4 } from "node:net";
-import { dirname } from "node:path";
+import { writePrivate } from "#base";
 import { bits, bool, certificateExtensions, derItems, integer, octets, oid, sequence, set, tagged, time, utf8 } from "./der.ts";
 
 /** A certificate and its private key, as PEM texts. */
@@ -72,19 +71,6 @@ export function selfSigned(subject: Subject, names: ServingNames, validity: Vali
 export function writePair(pair: CertificatePair, certificateFile: string, keyFile: string): void {
   writePrivate(keyFile, pair.key);
   writePrivate(certificateFile, pair.certificate);
-}
-
-/** Writes a file that only its owner can read, whole or not at all. */
-export function writePrivate(file: string, text: string): void {
-  mkdirSync(dirname(file), { recursive: true });
-  const draft = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
-  try {
-    writeFileSync(draft, text, { mode: 0o600, flag: "wx" });
-    renameSync(draft, file);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
 }
 
 /** Whether a pair can serve: the key belongs to the certificate, which is still good for `margin` milliseconds and for every name. */

@@ -59,6 +59,7 @@ export { type Log, type LogOptions, type RootLog, type VerboseModule, createLog,
 export { type LogFields, type LogFormat } from "./log-format.ts";
 export { type LogSink, type LogSinkOptions, logSink } from "./log-sink.ts";
 export { type Counter, type Family, type Gauge, type HistogramOptions, type MetricOptions, type Metrics, type MetricsOptions, createMetrics, defaultBuckets } from "./metrics.ts";
+export { writePrivate } from "./private-file.ts";
 export { Redacted, redacted } from "./redacted.ts";
 export { DurationError, canonicalDuration, durationMillis, durationOfMillis, formatDuration, parseDuration } from "./duration.ts";
 export { type IntOrString, isPercent, parseIntOrString, scaledIntOrPercent } from "./int-or-string.ts";

@@ -39,6 +39,7 @@ const cases: [name: string, argv: string[], code: number, out: RegExp, err: RegE
   ["a wrong verb", ["chek"], 1, /^$/, /did you mean check\?/],
   ["a wrong program", ["check", "--", "ls"], 1, /^$/, /"ls" is no program of ours/],
   ["a program without a file", ["migrate", "--", "orch-apiserver"], 1, /^$/, /has no configuration file/],
+  ["a dialect of two words", ["--dialect", "kubernetes", "explain", "orchconfig"], 0, /spelled --kubeconfig/, /^$/],
   ["a wrong dialect", ["explain", "v", "--dialect=klingon"], 1, /^$/, /--dialect=klingon: must be/],
 ];
 for (const [name, argv, code, out, err] of cases) {

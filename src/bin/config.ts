@@ -17,11 +17,8 @@ import {
   settledTable,
   wrap,
 } from "#options";
+import type { Output } from "./output.ts";
 
-export interface ConfigOutput {
-  readonly out: (text: string) => void;
-  readonly err: (text: string) => void;
-}
 type Values = Settled<Readonly<Record<string, unknown>>>;
 
 interface Program {
@@ -39,14 +36,13 @@ const usage = `Usage:
 PROGRAM is orch-apiserver or nodeagent. --dialect is read anywhere.
 `;
 
-const standard: ConfigOutput = { out: (text) => void process.stdout.write(text), err: (text) => void process.stderr.write(text) };
-
 /** Runs `orch config …`; resolves to the exit code. */
-export async function configCommand(argv: readonly string[], output: ConfigOutput = standard): Promise<number> {
+export async function configCommand(argv: readonly string[], output: Output): Promise<number> {
   const cut = argv.indexOf("--");
-  const words = (cut < 0 ? argv : argv.slice(0, cut)).filter((word) => !word.startsWith("--dialect"));
+  const own = cut < 0 ? argv : argv.slice(0, cut);
+  const words = own.filter((word, at) => !/^--dialect(=|$)/.test(word) && own[at - 1] !== "--dialect");
   const [program, ...flags] = cut < 0 ? [] : argv.slice(cut + 1);
-  const choice = chosenDialect([...argv.slice(0, cut < 0 ? undefined : cut), ...flags]);
+  const choice = chosenDialect([...own, ...flags]);
   const [verb, ...names] = words;
   if (verb === undefined || verb === "help" || words.includes("-h") || words.includes("--help")) {
     (verb === undefined ? output.err : output.out)(usage);
@@ -68,7 +64,7 @@ export async function configCommand(argv: readonly string[], output: ConfigOutpu
   }
 }
 
-function fail(output: ConfigOutput, message: string): number {
+function fail(output: Output, message: string): number {
   output.err(`error: ${message}\n\n${usage}`);
   return 1;
 }
@@ -88,25 +84,25 @@ async function programNamed(name: string, dialect: Dialect): Promise<Program | u
   return undefined;
 }
 
-async function withProgram(dialect: Dialect, name: string, output: ConfigOutput, run: (program: Program) => Promise<number>): Promise<number> {
+async function withProgram(dialect: Dialect, name: string, output: Output, run: (program: Program) => Promise<number>): Promise<number> {
   const program = await programNamed(name, dialect);
   return program ? run(program) : fail(output, `${JSON.stringify(name)} is no program of ours; known are orch-apiserver and nodeagent`);
 }
 
-function tell(program: Program, settled: Values, output: ConfigOutput): boolean {
+function tell(program: Program, settled: Values, output: Output): boolean {
   for (const warning of settled.warnings) output.err(`note: ${warning}\n`);
   if (settled.errors.length > 0) output.err(problemText(program.set, settled.errors, "would not start"));
   return settled.errors.length === 0;
 }
 
-const checkCommandLine = (dialect: Dialect, name: string, flags: readonly string[], output: ConfigOutput): Promise<number> =>
+const checkCommandLine = (dialect: Dialect, name: string, flags: readonly string[], output: Output): Promise<number> =>
   withProgram(dialect, name, output, async (program) => {
     const good = tell(program, await program.settle(flags, "start"), output);
     if (good) output.out("all settings are good\n");
     return good ? 0 : 1;
   });
 
-async function checkFiles(dialect: Dialect, paths: readonly string[], output: ConfigOutput): Promise<number> {
+async function checkFiles(dialect: Dialect, paths: readonly string[], output: Output): Promise<number> {
   const program = (await programNamed("nodeagent", dialect))!;
   const files = await Promise.all(paths.map((path) => readConfigFile(path)));
   const settled = settle(program.set, [], { files, purpose: "check" });
@@ -116,7 +112,7 @@ async function checkFiles(dialect: Dialect, paths: readonly string[], output: Co
   return settled.errors.length === 0 ? 0 : 1;
 }
 
-const explainCommandLine = (dialect: Dialect, name: string, flags: readonly string[], output: ConfigOutput): Promise<number> =>
+const explainCommandLine = (dialect: Dialect, name: string, flags: readonly string[], output: Output): Promise<number> =>
   withProgram(dialect, name, output, async (program) => {
     const settled = await program.settle(flags, "look");
     const good = tell(program, settled, output);
@@ -124,7 +120,7 @@ const explainCommandLine = (dialect: Dialect, name: string, flags: readonly stri
     return good ? 0 : 1;
   });
 
-async function explainNames(dialect: Dialect, names: readonly string[], output: ConfigOutput): Promise<number> {
+async function explainNames(dialect: Dialect, names: readonly string[], output: Output): Promise<number> {
   const programs = [(await programNamed("orch-apiserver", dialect))!, (await programNamed("nodeagent", dialect))!];
   let code = 0;
   for (const name of names) {
@@ -171,7 +167,7 @@ function explanation(set: OptionSet, option: AnyOption): string {
   return `${rows.map(([label, value]) => `${label.padEnd(8)} ${value}\n`).join("")}${wrap(text, 100, 2).join("\n")}\n`;
 }
 
-const migrate = (dialect: Dialect, name: string, flags: readonly string[], output: ConfigOutput): Promise<number> =>
+const migrate = (dialect: Dialect, name: string, flags: readonly string[], output: Output): Promise<number> =>
   withProgram(dialect, name, output, async (program) => {
     if (!program.set.file) return fail(output, `${program.set.program} has no configuration file`);
     const settled = await program.settle(flags, "look");

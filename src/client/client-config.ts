@@ -1,7 +1,7 @@
 // Client-config files: which clusters there are, who one is there, and which of them is meant. The form every tool of this API reads.
-import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { writePrivate } from "#base";
 import { parseYaml, printYaml } from "#schema";
 import type { ConnectionSecrets, HttpsOptions } from "./https.ts";
 
@@ -153,17 +153,7 @@ const paths = (folder: string, entry: Fields, keys: readonly string[]): Fields =
   Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, keys.includes(key) && value !== "" ? resolve(folder, value as string) : value]));
 
 /** Writes a file that only its owner can read, whole or not at all. */
-export function writeClientConfig(file: string, config: ClientConfig): void {
-  mkdirSync(dirname(resolve(file)), { recursive: true, mode: 0o700 });
-  const draft = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
-  try {
-    writeFileSync(draft, printYaml(config), { mode: 0o600, flag: "wx" });
-    renameSync(draft, file);
-  } catch (error) {
-    rmSync(draft, { force: true });
-    throw error;
-  }
-}
+export const writeClientConfig = (file: string, config: ClientConfig): void => writePrivate(file, printYaml(config));
 
 /** How to reach the server that a context means; the current one unless another is named. Files are read again for every new connection. */
 export function connectionOf(config: ClientConfig, contextName: string = config["current-context"]): HttpsOptions & { readonly namespace?: string } {

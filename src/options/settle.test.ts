@@ -125,6 +125,11 @@ test("a deprecated flag is announced once", async () => {
   assert.deepEqual(warnings, ["Flag --max-pods has been deprecated, set maxPods in the file"]);
 });
 
+test("words between flags are kept for a command that takes them", () => {
+  const { values, words, errors } = settle({ ...setOf(), takesWords: true }, ["save", "--max-pods", "3", "a.db", "--", "--b"]);
+  assert.deepEqual({ words, errors, maxPods: values.maxPods }, { words: ["save", "a.db", "--b"], errors: [], maxPods: 3 });
+});
+
 // Everything that is wrong, in the words the operator reads.
 const wrong: [name: string, argv: string[], file: string | undefined, errors: (string | RegExp)[]][] = [
   ["an unknown flag", ["--max-pod=1"], undefined, ["--max-pod: there is no such flag; did you mean --max-pods?"]],

@@ -23,6 +23,8 @@ export interface Settled<S> {
   readonly gates: Gates;
   readonly warnings: readonly string[];
   readonly errors: readonly string[];
+  /** What stood between the flags, for commands that take more than flags. */
+  readonly words: readonly string[];
   /** Set when the operator asked for help or for the version instead of a run. */
   readonly asked?: "help" | "version";
 }
@@ -43,6 +45,7 @@ export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly st
   const failed = new Set<string>();
   const warnings: string[] = [];
   const errors: string[] = [];
+  const words: string[] = [];
   const files = sources.files ?? [];
   const readable = sources.readable ?? isReadable;
   const { purpose = "start" } = sources;
@@ -96,6 +99,7 @@ export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly st
       gates,
       warnings: [...new Set(warnings)],
       errors: [...new Set(errors)],
+      words,
       ...(asked && { asked }),
     };
   }
@@ -128,7 +132,10 @@ export function settle<O extends AnyOption>(set: OptionSet<O>, argv: readonly st
         errors.push(`${spelled}=${clip(text)}${option.config ? ` (${set.dialect.spelling.field(option.config)})` : ""}: ${error.message}`);
       }
     }
-    errors.push(...problems.map((problem) => grammarText(problem, names, set.retired ?? {})));
+    for (const problem of problems) {
+      if (problem.wrong === "not a flag" && set.takesWords) words.push(problem.spelled);
+      else errors.push(grammarText(problem, names, set.retired ?? {}));
+    }
     return wish;
   }
 

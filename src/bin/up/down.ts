@@ -2,16 +2,16 @@
 import { existsSync, readdirSync, rmSync, rmdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dialect, chosenDialect } from "#dialect";
-import { type OptionSet, type OptionsOf, type SettingsOf, answerOperator, bool, dialectOption, directory, helpOption, option, section, settle, terminalWidth } from "#options";
-import { type Places, placesFor } from "./places.ts";
+import { type OptionSet, type OptionsOf, type SettingsOf, answerOperator, bool, dialectOption, helpOption, option, section, settle, terminalWidth } from "#options";
+import type { Output } from "../output.ts";
+import { type Places, dataDirOption, placesFor } from "./places.ts";
 import { isAlive, readRunning } from "./running.ts";
 import { removeTraces } from "./traces.ts";
-import type { Output } from "./up.ts";
 
 const sections = (dialect: Dialect) =>
   [
     section("Cluster", [
-      option({ flag: "data-dir", type: directory, default: "", defaultText: "below the home directory", doc: "Directory of everything the cluster keeps." }),
+      dataDirOption,
       option({
         flag: "purge",
         type: bool,

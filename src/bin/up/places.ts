@@ -1,9 +1,10 @@
 // Where a cluster of `orch up` keeps its things.
 //
-//   <data>/<dialect>/   store/  pki/  logs/  admin.conf  running.json
+//   <data>/<dialect>/   store/  pki/  logs/  agent/  admin.conf  agent.conf  agent-settings.json  running.json  lock.db  holder
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Dialect } from "#dialect";
+import { directory, option } from "#options";
 
 export interface Places {
   readonly root: string;
@@ -23,11 +24,20 @@ export interface Places {
   readonly all: readonly string[];
 }
 
+/** Every command that means a cluster takes it. */
+export const dataDirOption = option({
+  flag: "data-dir",
+  type: directory,
+  default: "",
+  defaultText: "below the home directory",
+  doc: "Directory of everything the cluster keeps.",
+});
+
 /** `given` wins; otherwise the user's data directory. Each dialect has a cluster of its own there. */
 export function placesFor(dialect: Dialect, given: string, environment: Readonly<Record<string, string | undefined>> = process.env): Places {
   const { XDG_DATA_HOME: data } = environment;
   const root = given !== "" ? resolve(given) : join(data !== undefined && data.startsWith("/") ? join(data, "orch") : join(homedir(), ".orch"), dialect.name);
-  const own = ["store", "pki", "logs", "agent", "admin.conf", "agent.conf", "agent-settings.json", "running.json"];
+  const own = ["store", "pki", "logs", "agent", "admin.conf", "agent.conf", "agent-settings.json", "running.json", "lock.db", "holder"];
   return {
     root,
     all: own.map((name) => join(root, name)),

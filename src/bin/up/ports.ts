@@ -1,20 +1,35 @@
 // A port for the server: the one asked for, the one it had before, or the first free one from the usual one on.
+import { once } from "node:events";
 import { createServer } from "node:net";
 
 const usual = 6443;
 const tries = 100;
 
-export async function choosePort(host: string, asked: number, before: number | undefined): Promise<number | undefined> {
-  if (asked !== 0) return (await isFree(host, asked)) ? asked : undefined;
-  const candidates = [...(before === undefined ? [] : [before]), ...Array.from({ length: tries }, (_, at) => usual + at)];
-  for (const port of candidates) if (await isFree(host, port)) return port;
-  return undefined;
+export type PortChoice = { readonly port: number } | { readonly problem: string };
+
+/** `asked` and `before` are 0 where nobody asked for a port and where there was none. */
+export async function choosePort(host: string, asked: number, before: number): Promise<PortChoice> {
+  const candidates = asked > 0 ? [asked] : [...(before > 0 ? [before] : []), ...Array.from({ length: tries }, (_, at) => usual + at)];
+  for (const port of candidates) {
+    const refusal = await tryPort(host, port);
+    if (refusal === undefined) return { port };
+    if (refusal === "EADDRINUSE") continue;
+    if (refusal === "EADDRNOTAVAIL") return { problem: `this machine has no address ${host}; choose another with --bind-address` };
+    if (asked > 0)
+      return { problem: `port ${port} on ${host} ${refusal === "EACCES" ? "may not be used by this user" : `cannot be used (${refusal})`}; choose another with --port` };
+  }
+  return { problem: `${asked > 0 ? `port ${asked} is` : `ports ${usual} to ${usual + tries - 1} are`} taken on ${host}; choose another with --port` };
 }
 
-function isFree(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", () => resolve(false));
-    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(true)));
-  });
+/** The code of what the system says against it, or undefined. */
+async function tryPort(host: string, port: number): Promise<string | undefined> {
+  const server = createServer().listen({ host, port, exclusive: true });
+  try {
+    await once(server, "listening");
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+  }
+  server.close();
+  await once(server, "close");
+  return undefined;
 }

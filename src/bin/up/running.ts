@@ -1,6 +1,6 @@
 // The note that a running cluster leaves in its directory, and how others read it.
-import { existsSync, readFileSync, rmSync } from "node:fs";
-import { writePrivate } from "#authn";
+import { existsSync, readFileSync } from "node:fs";
+import { writePrivate } from "#base";
 
 export interface Running {
   readonly pid: number;
@@ -22,7 +22,6 @@ export function readRunning(file: string): Running | undefined {
 }
 
 export const writeRunning = (file: string, running: Running): void => writePrivate(file, `${JSON.stringify(running)}\n`);
-export const forgetRunning = (file: string): void => rmSync(file, { force: true });
 
 /** Whether the process of the note lives and is one of ours: numbers are used again after a restart of the machine. */
 export function isAlive({ pid, up }: Running): boolean {

@@ -7,7 +7,7 @@ export type AgentChance = { readonly possible: true } | { readonly possible: fal
 export interface Machine {
   readonly isRoot: boolean;
   readonly platform: string;
-  /** Whether a path is a socket. */
+  /** Whether a path is a socket, or is kept from this user's eyes and may be one. */
   isSocket(path: string): boolean;
   exists(path: string): boolean;
 }
@@ -15,20 +15,33 @@ export interface Machine {
 export const thisMachine: Machine = {
   isRoot: process.getuid?.() === 0,
   platform: process.platform,
-  isSocket: (path) => lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false,
+  isSocket: (path) => {
+    try {
+      return lstatSync(path, { throwIfNoEntry: false })?.isSocket() ?? false;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === "EACCES";
+    }
+  },
   exists: existsSync,
 };
 
-export const socketOf = (endpoint: string): string => endpoint.replace(/^unix:\/\//, "");
+const containerd = "/usr/bin/containerd";
+
+const socketOf = (endpoint: string): string => endpoint.replace(/^unix:\/\//, "");
 
 /** Whether the node agent can run here; if not, one reason and what to do about it. */
 export function agentChance(machine: Machine, endpoint: string, program: string): AgentChance {
   const no = (why: string, remedy: string): AgentChance => ({ possible: false, why, remedy });
   if (machine.platform !== "linux") return no("it runs on Linux only", "the API server works without it");
   if (!machine.exists(program)) return no("it is not built", "npm run build");
-  const installed = machine.isSocket(socketOf(endpoint));
-  if (!machine.isRoot) return no(installed ? "it needs root" : "it needs root and a container runtime", installed ? "sudo orch up" : "sudo orch up --install-runtime");
-  return installed ? { possible: true } : no(`there is no container runtime at ${endpoint}`, "orch up --install-runtime");
+  const there = machine.isSocket(socketOf(endpoint));
+  if (!machine.isRoot) return no(there ? "it needs root" : "it needs root and a container runtime", there ? "sudo orch up" : "sudo orch up --install-runtime");
+  if (there) return { possible: true };
+  const installed = machine.exists(containerd);
+  return no(
+    `there is no container runtime at ${endpoint}`,
+    installed ? `${containerd} is installed: run it, or say with --runtime-endpoint where it is` : "orch up --install-runtime",
+  );
 }
 
 /** Installs the runtime with apt and starts it; the text says what went wrong, or nothing. */

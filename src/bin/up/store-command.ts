@@ -1,9 +1,10 @@
 // `orch store`: the embedded store's content as one file, and back.
 import { join, resolve } from "node:path";
 import { type Dialect, chosenDialect } from "#dialect";
+import { type OptionSet, type OptionsOf, dialectOption, helpOption, section, settle } from "#options";
 import { backupStore, restoreStore } from "#store";
-import { placesFor } from "./places.ts";
-import type { Output } from "./up.ts";
+import type { Output } from "../output.ts";
+import { dataDirOption, placesFor } from "./places.ts";
 
 const usage = `Usage:
   orch store backup FILE [--data-dir=DIR]      Write everything the store holds to a new file; the cluster may be up.
@@ -12,32 +13,36 @@ const usage = `Usage:
 DIR is what orch up was given, or the --data-dir of orch-apiserver. --dialect says which cluster is meant without it.
 `;
 
+const sections = (dialect: Dialect) => [section("Cluster", [dataDirOption, dialectOption(dialect), helpOption])] as const;
+const storeOptions = (dialect: Dialect): OptionSet<OptionsOf<ReturnType<typeof sections>>> => ({
+  program: "orch store",
+  summary: "Saves what the embedded store holds, and makes a store from it.",
+  dialect,
+  sections: sections(dialect),
+  checks: [],
+  takesWords: true,
+});
+
 export async function storeCommand(argv: readonly string[], output: Output): Promise<number> {
   const choice = chosenDialect(argv);
-  const flags = argv.filter((word) => word.startsWith("-"));
-  const [verb, file, ...more] = argv.filter((word) => !word.startsWith("-"));
-  if (verb === undefined || verb === "help" || flags.includes("--help") || flags.includes("-h")) {
-    (verb === undefined && flags.length === 0 ? output.err : output.out)(usage);
-    return verb === undefined && flags.length === 0 ? 1 : 0;
+  if ("problem" in choice) return refuse(choice.problem, output);
+  const { values, errors, words, asked } = settle(storeOptions(choice.dialect), argv);
+  const [verb, file, ...more] = words;
+  if (asked || verb === "help") {
+    output.out(usage);
+    return 0;
   }
-  const unknown = flags.find((flag) => !/^--(data-dir|dialect)=./.test(flag));
-  const problem =
-    "problem" in choice
-      ? choice.problem
-      : unknown !== undefined
-        ? `${unknown}: there is no such flag`
-        : file === undefined || more.length > 0
-          ? `orch store ${verb} takes one file`
-          : undefined;
-  if (problem !== undefined) {
-    output.err(`error: ${problem}\n\n${usage}`);
+  if (verb === undefined && errors.length === 0) {
+    output.err(usage);
     return 1;
   }
-  const directory = storeOf((choice as { dialect: Dialect }).dialect, flags);
+  if (errors.length > 0) return refuse(errors.join("\nerror: "), output);
+  if (verb !== "backup" && verb !== "restore") return refuse(`there is no orch store ${verb}; there are backup and restore`, output);
+  if (file === undefined || more.length > 0) return refuse(`orch store ${verb} takes one file`, output);
+  const directory = join(placesFor(choice.dialect, values.dataDir).root, "store");
   try {
-    if (verb === "backup") await backupStore(directory, resolve(file!));
-    else if (verb === "restore") await restoreStore(resolve(file!), directory);
-    else throw new Error(`there is no orch store ${verb}; there are backup and restore`);
+    if (verb === "backup") await backupStore(directory, resolve(file));
+    else await restoreStore(resolve(file), directory);
   } catch (error) {
     output.err(`error: ${(error as Error).message}\n`);
     return 1;
@@ -46,7 +51,7 @@ export async function storeCommand(argv: readonly string[], output: Output): Pro
   return 0;
 }
 
-function storeOf(dialect: Dialect, flags: readonly string[]): string {
-  const given = flags.find((flag) => flag.startsWith("--data-dir="))?.slice("--data-dir=".length) ?? "";
-  return join(placesFor(dialect, given).root, "store");
+function refuse(problem: string, output: Output): number {
+  output.err(`error: ${problem}\n\n${usage}`);
+  return 1;
 }

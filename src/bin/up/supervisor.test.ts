@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -10,10 +10,12 @@ const folder = mkdtempSync(join(tmpdir(), "orch-supervisor-"));
 after(() => rmSync(folder, { recursive: true }));
 
 /** Runs a script, and tells when it has reached a state. */
-function supervised(script: string): { readonly part: Supervised; readonly states: ProcessState[]; reached(is: ProcessState["is"], times?: number): Promise<ProcessState> } {
+function supervised(
+  script: string,
+  logFile = join(folder, `${Math.random()}.log`),
+): { readonly part: Supervised; readonly states: ProcessState[]; reached(is: ProcessState["is"], times?: number): Promise<ProcessState> } {
   const states: ProcessState[] = [];
   let look = (): void => undefined;
-  const logFile = join(folder, `${Math.random()}.log`);
   const part = supervise({ name: "part", command: process.execPath, args: ["-e", script], logFile, patienceMilliseconds: 1000 }, systemClock, (state) => {
     states.push(state);
     look();
@@ -54,11 +56,12 @@ test("what ends after it was ready is started again", async () => {
   await part.stop();
 });
 
-test("what cannot start is not tried again, and its last words are told", async () => {
-  const { part, reached } = supervised('console.error("the store is damaged"); process.exitCode = 3;');
+test("what cannot start is not tried again, and its last words are told without those of an earlier run", async () => {
+  const logFile = join(folder, "words.log");
+  writeFileSync(logFile, "words of an earlier run\n");
+  const { part, reached } = supervised('console.error("the store is damaged"); process.exitCode = 3;', logFile);
   await assert.rejects(part.ready, /ended with code 3/);
-  const state = await reached("failed");
-  assert.ok(state.is === "failed" && state.lastLines.includes("the store is damaged"));
+  assert.deepEqual(await reached("failed"), { is: "failed", why: "ended with code 3", lastLines: ["the store is damaged"] });
   await part.stop();
 });
 
@@ -77,9 +80,10 @@ test("a process that will not end is killed when patience is over", async () => 
   assert.equal(states.at(-1)!.is, "stopped");
 });
 
-test("a child notices when its supervisor is gone", async () => {
-  const { part, reached } = supervised(`process.on("disconnect", () => process.exit(0)); ${ready} ${endless}`);
+test("a kill ends a process that would not end, and nothing is started again", async () => {
+  const { part, states, reached } = supervised(`process.on("SIGTERM", () => {}); ${ready} ${endless}`);
   await part.ready;
   part.kill();
   await reached("stopped");
+  assert.equal(states.at(-1)!.is, "stopped");
 });

@@ -1,6 +1,6 @@
 // Child processes that are kept running: whatever ends by itself is started again, after a pause that grows while it keeps failing.
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { closeSync, fstatSync, mkdirSync, openSync, readSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "#base";
 
@@ -55,6 +55,7 @@ export function supervise(plan: ProcessPlan, clock: Clock, changed: (state: Proc
     changed({ is: "starting" });
     mkdirSync(dirname(plan.logFile), { recursive: true, mode: 0o700 });
     const log = openSync(plan.logFile, "a", 0o600);
+    const before = fstatSync(log).size;
     // A group of its own: Ctrl-C reaches only us, and we decide who ends first. The channel tells the child when we are gone.
     const started = spawn(plan.command, plan.args, { stdio: ["ignore", log, log, "ipc"], detached: true });
     closeSync(log);
@@ -73,7 +74,7 @@ export function supervise(plan: ProcessPlan, clock: Clock, changed: (state: Proc
       if (stopping) changed({ is: "stopped" });
       else if (!wasReady) {
         // What cannot start the first time will not start the second time either.
-        changed({ is: "failed", why, lastLines: lastLines(plan.logFile) });
+        changed({ is: "failed", why, lastLines: lastLines(plan.logFile, before) });
         first.reject(new Error(`${plan.name} ${why}`));
       } else {
         failures = clock.now() - began > healthyAfter ? 1 : failures + 1;
@@ -113,11 +114,16 @@ export function supervise(plan: ProcessPlan, clock: Clock, changed: (state: Proc
 }
 
 const shownLines = 12;
+const shownBytes = 16_384;
 
-function lastLines(file: string): string[] {
+/** The last lines of a log, as far as they were written after its first `before` bytes. */
+function lastLines(file: string, before: number): string[] {
+  const bytes = Buffer.alloc(shownBytes);
+  const log = openSync(file, "r");
   try {
-    return readFileSync(file, "utf8").trimEnd().split("\n").slice(-shownLines);
-  } catch {
-    return [];
+    const read = readSync(log, bytes, 0, shownBytes, Math.max(before, fstatSync(log).size - shownBytes));
+    return bytes.toString("utf8", 0, read).trimEnd().split("\n").slice(-shownLines);
+  } finally {
+    closeSync(log);
   }
 }

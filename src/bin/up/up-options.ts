@@ -1,11 +1,12 @@
 // The settings of `orch up`.
 import type { Dialect } from "#dialect";
-import { type OptionSet, type OptionsOf, type SettingsOf, between, bool, dialectOption, directory, helpOption, int, ip, option, section, text } from "#options";
+import { type OptionSet, type OptionsOf, type SettingsOf, between, bool, dialectOption, helpOption, int, ip, option, section, text } from "#options";
+import { dataDirOption } from "./places.ts";
 
 const sections = (dialect: Dialect) =>
   [
     section("Cluster", [
-      option({ flag: "data-dir", type: directory, default: "", defaultText: "below the home directory", doc: "Directory of everything the cluster keeps." }),
+      dataDirOption,
       option({
         flag: "port",
         type: int,

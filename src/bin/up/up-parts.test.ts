@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { connectionOf, readClientConfig } from "#client";
 import { dialects } from "#dialect";
+import { claimFolder } from "./claim.ts";
 import { credentialsFor } from "./credentials.ts";
 import { placesFor } from "./places.ts";
 import { choosePort } from "./ports.ts";
@@ -63,12 +64,32 @@ test("the port of the last time is taken again, unless somebody else has it", as
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;
-  assert.equal(await choosePort("127.0.0.1", port, undefined), undefined);
+  assert.deepEqual(await choosePort("127.0.0.1", port, 0), { problem: `port ${port} is taken on 127.0.0.1; choose another with --port` });
   const other = await choosePort("127.0.0.1", 0, port);
-  assert.ok(other !== undefined && other !== port);
+  assert.ok("port" in other && other.port !== port);
   taken.close();
   await once(taken, "close");
-  assert.equal(await choosePort("127.0.0.1", 0, port), port);
+  assert.deepEqual(await choosePort("127.0.0.1", 0, port), { port });
+});
+
+test("an address that this machine does not have is told as such, not as a port that is taken", async () => {
+  assert.deepEqual(await choosePort("192.0.2.77", 0, 0), { problem: "this machine has no address 192.0.2.77; choose another with --bind-address" });
+});
+
+test("a folder is made, is held by one cluster at a time, and is free again afterwards", () => {
+  const root = join(folder, "deep", "down");
+  const release = claimFolder(root)!;
+  assert.equal(statSync(root).mode & 0o777, 0o700);
+  assert.equal(claimFolder(root), undefined);
+  release();
+  claimFolder(root)!();
+});
+
+test("a file in the place of the folder is told", () => {
+  const file = join(folder, "file");
+  writeFileSync(file, "");
+  assert.throws(() => claimFolder(file), { message: `${file} cannot be used: it is not a directory` });
+  assert.throws(() => claimFolder(join(file, "below")), /cannot be used: .*not a directory/);
 });
 
 const running: [name: string, pid: number, up: boolean, alive: boolean][] = [
@@ -91,7 +112,8 @@ test("a note that cannot be read is no note", () => {
 const machine = (parts: Partial<Machine>): Machine => ({ isRoot: true, platform: "linux", isSocket: () => true, exists: () => true, ...parts });
 const chances: [name: string, parts: Partial<Machine>, remedy: string | undefined][] = [
   ["root with a runtime", {}, undefined],
-  ["root without a runtime", { isSocket: () => false }, "orch up --install-runtime"],
+  ["root without a runtime", { isSocket: () => false, exists: (path) => path === "/bin/agent" }, "orch up --install-runtime"],
+  ["root with a runtime that does not run", { isSocket: () => false }, "/usr/bin/containerd is installed: run it, or say with --runtime-endpoint where it is"],
   ["a user with a runtime", { isRoot: false }, "sudo orch up"],
   ["a user without a runtime", { isRoot: false, isSocket: () => false }, "sudo orch up --install-runtime"],
   ["another system", { platform: "darwin" }, "the API server works without it"],

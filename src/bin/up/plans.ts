@@ -1,0 +1,95 @@
+// How the parts of a cluster are run: the command lines of API server and node agent, and the agent's settings file.
+import { join } from "node:path";
+import { writePrivate } from "#base";
+import type { Dialect } from "#dialect";
+import type { Credentials } from "./credentials.ts";
+import type { Places } from "./places.ts";
+import type { ProcessPlan } from "./supervisor.ts";
+import type { UpSettings } from "./up-options.ts";
+
+/** Where the other programs are, and how they are run. */
+export interface Programs {
+  pathOf(program: string): string;
+  /** The words of the command line before the flags. */
+  commandOf(program: string): readonly string[];
+}
+
+/** All that is decided before the first part starts. */
+export interface ClusterPlan {
+  readonly dialect: Dialect;
+  readonly settings: UpSettings;
+  readonly port: number;
+  readonly places: Places;
+  readonly credentials: Credentials;
+  /** Flags that go to the API server as they are. */
+  readonly passed: readonly string[];
+  readonly programs: Programs;
+}
+
+const serviceRange = "10.96.0.0/16";
+const patienceMilliseconds = 15_000;
+
+export function apiserverPlan({ dialect, settings, port, places, credentials, passed, programs }: ClusterPlan): ProcessPlan {
+  const [command, ...before] = programs.commandOf("orch-apiserver");
+  return {
+    name: "API server",
+    command: command!,
+    logFile: join(places.logs, "apiserver.log"),
+    patienceMilliseconds,
+    args: [
+      ...before,
+      `--dialect=${dialect.name}`,
+      `--data-dir=${places.root}`,
+      `--bind-address=${settings.bindAddress}`,
+      `--secure-port=${port}`,
+      `--tls-cert-file=${credentials.servingCertificate}`,
+      `--tls-private-key-file=${credentials.servingKey}`,
+      `--client-ca-file=${credentials.authorityFile}`,
+      `--token-auth-file=${places.tokens}`,
+      "--authorization-mode=RBAC",
+      `--service-account-issuer=https://${dialect.data.apiService}.default.svc`,
+      `--service-account-signing-key-file=${credentials.accountKey}`,
+      `--service-account-key-file=${credentials.accountKey}`,
+      `--service-cluster-ip-range=${serviceRange}`,
+      "--allow-privileged=true",
+      `--nodeagent-certificate-authority=${credentials.authorityFile}`,
+      `--nodeagent-client-certificate=${credentials.callingCertificate}`,
+      `--nodeagent-client-key=${credentials.callingKey}`,
+      "--shutdown-send-retry-after=true",
+      "--shutdown-watch-termination-grace-period=1s",
+      ...passed,
+    ],
+  };
+}
+
+/** Writes the agent's settings file too. */
+export async function agentPlan({ dialect, settings, places, credentials, programs }: ClusterPlan): Promise<ProcessPlan> {
+  writePrivate(places.agentSettings, `${JSON.stringify(await agentSettings(dialect, settings, credentials), undefined, 2)}\n`);
+  const [command, ...before] = programs.commandOf("nodeagent");
+  return {
+    name: "node agent",
+    command: command!,
+    logFile: join(places.logs, "agent.log"),
+    patienceMilliseconds,
+    args: [
+      ...before,
+      `--dialect=${dialect.name}`,
+      `--${dialect.spelling.flag("orchconfig")}=${places.agentConfig}`,
+      `--config=${places.agentSettings}`,
+      `--root-dir=${places.agentRoot}`,
+    ],
+  };
+}
+
+/** Nobody is served whom the API server does not know and allow. */
+async function agentSettings(dialect: Dialect, settings: UpSettings, credentials: Credentials): Promise<Record<string, unknown>> {
+  const { nodeagentOptions } = await import("#nodeagent");
+  return {
+    ...nodeagentOptions(dialect).file![0],
+    containerRuntimeEndpoint: settings.runtimeEndpoint,
+    authentication: { anonymous: { enabled: false }, webhook: { enabled: true }, x509: { clientCAFile: credentials.authorityFile } },
+    authorization: { mode: "Webhook" },
+    tlsCertFile: credentials.agentServingCertificate,
+    tlsPrivateKeyFile: credentials.agentServingKey,
+  };
+}
