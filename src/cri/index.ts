@@ -24,6 +24,7 @@ export {
   type ContainerFilter,
   type ContainerMetadata,
   type ContainerStatus,
+  type Device,
   type ExecRequest,
   type ExecSyncResponse,
   type LinuxContainerSecurityContext,

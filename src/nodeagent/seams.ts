@@ -7,6 +7,8 @@ export interface MountedVolume {
   /** Whether it must be mounted read-only whatever the container asks for. */
   readonly readOnly?: boolean;
   readonly selinuxRelabel?: boolean;
+  /** A device that is given to containers, not mounted; the path is a link to it. */
+  readonly isDevice?: boolean;
 }
 
 /** One entry of a container's volumeMounts that names a path inside the volume. */

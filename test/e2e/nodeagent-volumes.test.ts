@@ -1,13 +1,16 @@
 // Volumes of pods on a real runtime: what containers see, what changes under them, and what is left when they are gone.
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { promisify } from "node:util";
 import type { Pod } from "#api";
 import { kinds } from "#client";
 import { type Cluster, needsCluster, startCluster, until } from "#kit";
 
+const run = promisify(execFile);
 const namespace = "volumes";
 const needed = needsCluster();
 
@@ -198,35 +201,58 @@ describe("volumes of pods", needed, () => {
     await cluster.client.of(kinds.pods).delete(bad, { namespace });
   });
 
-  test("a claim gives the folder that its volume names", async () => {
-    const folder = join(cluster.folder, "pv");
-    await mkdir(folder);
-    await writeFile(join(folder, "precious"), "mine\n");
-    const { persistentvolumes, persistentvolumeclaims } = {
-      persistentvolumes: "/api/v1/persistentvolumes",
-      persistentvolumeclaims: `/api/v1/namespaces/${namespace}/persistentvolumeclaims`,
-    };
-    const size = { storage: "1Gi" };
-    const claim = (await cluster.client.request("POST", persistentvolumeclaims, {
-      metadata: { name: "claim" },
-      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: size }, volumeName: "pv", storageClassName: "" },
+  /** A claim on a local path, bound as a controller would. */
+  async function claimOn(path: string, name: string, volumeMode: "Filesystem" | "Block"): Promise<void> {
+    const claims = `/api/v1/namespaces/${namespace}/persistentvolumeclaims`;
+    const size = { storage: "1Mi" };
+    const claim = (await cluster.client.request("POST", claims, {
+      metadata: { name },
+      spec: { accessModes: ["ReadWriteOnce"], resources: { requests: size }, volumeName: name, volumeMode, storageClassName: "" },
     })) as { metadata: { uid: string } };
-    await cluster.client.request("POST", persistentvolumes, {
-      metadata: { name: "pv" },
+    await cluster.client.request("POST", "/api/v1/persistentvolumes", {
+      metadata: { name },
       spec: {
         capacity: size,
         accessModes: ["ReadWriteOnce"],
-        local: { path: folder },
+        volumeMode,
+        local: { path },
         nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key: cluster.dialect.names.labels.hostname, operator: "In", values: [cluster.nodeName] }] }] } },
-        claimRef: { kind: "PersistentVolumeClaim", namespace, name: "claim", uid: claim.metadata.uid },
+        claimRef: { kind: "PersistentVolumeClaim", namespace, name, uid: claim.metadata.uid },
       },
     });
     await cluster.client.request(
       "PATCH",
-      `${persistentvolumeclaims}/claim/status`,
+      `${claims}/${name}/status`,
       { status: { phase: "Bound", accessModes: ["ReadWriteOnce"], capacity: size } },
       { "content-type": "application/merge-patch+json" },
     );
+  }
+
+  test("a claim on a block device gives containers the device, to read only if so asked", async (t) => {
+    const file = join(cluster.folder, "disk");
+    await writeFile(file, Buffer.alloc(1 << 20));
+    const device = (await run("losetup", ["--find", "--show", file])).stdout.trim();
+    t.after(() => run("losetup", ["--detach", device]));
+    await claimOn(device, "disk", "Block");
+    const spec = (readOnly: boolean, script: string): object => ({
+      volumes: [{ name: "v0", persistentVolumeClaim: { claimName: "disk", readOnly } }],
+      containers: [{ name: "c", ...command(script), volumeDevices: [{ name: "v0", devicePath: "/dev/own" }] }],
+    });
+    const writer = await create(spec(false, "test -b /dev/own && echo hello > /dev/own && sync"));
+    assert.equal((await finished(writer)).status?.phase, "Succeeded");
+    const reader = await create(spec(true, "head -c 5 /dev/own; (echo x > /dev/own) 2>/dev/null && echo wrote"));
+    await finished(reader);
+    assert.equal(await logOf(reader), "hello");
+    for (const name of [writer, reader]) await cluster.client.of(kinds.pods).delete(name, { namespace });
+    await until("the pods are gone", async () => !(await get(writer)) && !(await get(reader)));
+    assert.equal((await readFile(file)).toString("utf8", 0, 5), "hello");
+  });
+
+  test("a claim gives the folder that its volume names", async () => {
+    const folder = join(cluster.folder, "pv");
+    await mkdir(folder);
+    await writeFile(join(folder, "precious"), "mine\n");
+    await claimOn(folder, "claim", "Filesystem");
     assert.equal(await printed("cat /v/precious; echo more > /v/added", { persistentVolumeClaim: { claimName: "claim" } }), "mine\n");
     await cluster.client.of(kinds.pods).delete(`p${count}`, { namespace });
     await until("the pod is gone", async () => !(await get(`p${count}`)));

@@ -39,11 +39,12 @@ export const ContainerMetadata = message("ContainerMetadata", "What makes a cont
   attempt: optional(2, uint32, "The how manyth container of that name."),
 });
 export type ContainerMetadata = Told<typeof ContainerMetadata>;
-const Device = message("Device", "A device of the host.", {
+export const Device = message("Device", "A device of the host.", {
   containerPath: optional(1, string, "Where it appears."),
   hostPath: optional(2, string, "What it is."),
   permissions: optional(3, string, "r, w, m."),
 });
+export type Device = Told<typeof Device>;
 const CDIDevice = message("CDIDevice", "A device by its vendor's name.", { name: optional(1, string, "The name.") });
 export const ContainerConfig = message("ContainerConfig", "What a container shall be.", {
   metadata: optional(1, ContainerMetadata, "Its name."),

@@ -1,6 +1,6 @@
 // What the runtime is told to make one container.
 import type { Container, Pod } from "#api";
-import type { ContainerConfig, Mount } from "#cri";
+import type { ContainerConfig, Device, Mount } from "#cri";
 import type { Dialect } from "#dialect";
 import { containerAnnotations, containerLabels } from "../containers/marks.ts";
 import { type CpuSettings, containerAmounts, hugepageLimits, linuxResources, oomScoreOf } from "./amounts.ts";
@@ -15,6 +15,7 @@ export interface ContainerFacts {
   readonly restartCount: number;
   readonly environment: ReadonlyMap<string, string>;
   readonly mounts: readonly Mount[];
+  readonly devices?: readonly Device[];
   readonly cpu: CpuSettings;
   readonly memoryCapacityBytes: number;
   readonly hugePageSizes: readonly string[];
@@ -38,6 +39,7 @@ export function containerConfig(pod: Pod, container: Container, facts: Container
     ...(container.workingDir && { workingDir: container.workingDir }),
     envs: [...environment].map(([key, value]) => ({ key, value })),
     mounts: [...facts.mounts],
+    ...(facts.devices && facts.devices.length > 0 && { devices: [...facts.devices] }),
     labels: containerLabels(pod, container, dialect),
     annotations: containerAnnotations(pod, container, restartCount, dialect),
     logPath: logPathOf(container, restartCount),

@@ -73,6 +73,20 @@ const cases: [name: string, pod: Pod, seen: ObservedPod, line: string, more?: Pa
   ["over, whatever the policy", pod, observed([container(pod, "c", "exited 0")]), "Succeeded c=Completed:0", { over: true }],
   ["a static pod is never over", pod, observed([container(pod, "c", "exited 0")]), "Running c=Completed:0", { over: true, isStatic: true }],
   ["evicted", pod, observed([container(pod, "c", "running")]), "Failed c=running+ready+started", { ended: { reason: "Evicted", message: "m" } }],
+  [
+    "evicted, and ended well",
+    pod,
+    observed([container(pod, "c", "exited 0")]),
+    "Succeeded c=Completed:0",
+    { over: true, ended: { reason: "Evicted", message: "m" }, old: { phase: "Failed" } },
+  ],
+  [
+    "past its deadline, and ended well",
+    pod,
+    observed([container(pod, "c", "exited 0")]),
+    "Failed c=Completed:0",
+    { over: true, ended: { reason: "DeadlineExceeded", message: "m", lasts: true } },
+  ],
   ["a terminal phase stays", pod, observed([container(pod, "c", "running")]), "Succeeded c=running+ready+started", { old: { phase: "Succeeded" } }],
 ];
 for (const [name, of, seen, expected, more] of cases) test(`a pod is told: ${name}`, () => assert.equal(line(computeStatus(of, facts(seen, more))), expected));
@@ -144,6 +158,17 @@ test("while containers may run, a pod is not called over", () => {
   const evicted = computeStatus(pod, facts(observed([container(pod, "c", "running")]), { ended: { reason: "Evicted", message: "m" } }));
   assert.deepEqual([publishable(evicted, { phase: "Running" }, true, 0).reason, publishable(evicted, { phase: "Running" }, false, 0).reason], [undefined, "Evicted"]);
 });
+
+const endings: [name: string, ended: StatusFacts["ended"], ready: string][] = [
+  ["evicted is as ready as its containers", { reason: "Evicted", message: "m" }, "True"],
+  ["past its deadline is not ready", { reason: "DeadlineExceeded", message: "m", lasts: true }, "False"],
+];
+for (const [name, ended, ready] of endings) {
+  test(`a pod that is ${name} while they end`, () => {
+    const { phase, conditions } = computeStatus(pod, facts(observed([container(pod, "c", "running")]), { ended: ended! }));
+    assert.deepEqual([phase, conditions?.find(({ type }) => type === "Ready")?.status], ["Failed", ready]);
+  });
+}
 
 const base: PodStatus = {
   phase: "Running",

@@ -41,13 +41,15 @@ export function computeStatus(pod: Pod, facts: StatusFacts): PodStatus {
   if (!isTerminal(phase)) phase = isTerminal(old.phase) ? old.phase! : isTerminal(pod.status?.phase) ? pod.status.phase! : phase;
   let reason = phase === old.phase ? old.reason || pod.status?.reason : undefined;
   let message = phase === old.phase ? old.message || pod.status?.message : undefined;
-  if (facts.ended && (!facts.over || facts.ended.lasts)) [phase, reason, message] = ["Failed", facts.ended.reason, facts.ended.message];
+  if (facts.ended?.lasts) [phase, reason, message] = ["Failed", facts.ended.reason, facts.ended.message];
   if (isTerminal(pod.status?.phase)) phase = pod.status.phase!;
 
   const disruption = facts.ended?.disruption && { type: "DisruptionTarget", status: "True", ...facts.ended.disruption };
   const others = (pod.status?.conditions ?? []).filter(({ type }) => !isOwnCondition(type) && type !== disruption?.type);
   const all = containersReady(pod, ordinary, phase);
   const own = [initialized(pod, inits, phase), ready(pod, all, others), all, { type: "PodScheduled", status: "True" }, ...(disruption ? [disruption] : [])];
+  // Whoever ends for the node's sake is as ready as its containers are until they have ended.
+  if (facts.ended && !facts.ended.lasts && !facts.over && !isTerminal(pod.status?.phase)) [phase, reason, message] = ["Failed", facts.ended.reason, facts.ended.message];
   const ips = addresses(pod, facts);
   return {
     phase,

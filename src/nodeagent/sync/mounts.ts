@@ -1,7 +1,7 @@
 // What a container sees of the host: its volumes, the pod's hosts file, the file for its last words.
 import { posix } from "node:path";
 import type { Container, Pod } from "#api";
-import { type Mount, mountPropagation } from "#cri";
+import { type Device, type Mount, mountPropagation } from "#cri";
 import { expand } from "../plan/expand.ts";
 import { isHostNetwork, uidOf } from "../pod.ts";
 import type { MountedVolume } from "../seams.ts";
@@ -42,6 +42,16 @@ export async function containerMounts(context: SyncContext, pod: Pod, container:
   const last = container.terminationMessagePath;
   if (last) mounts.push({ containerPath: posix.resolve("/", last), hostPath: await context.files.messageFile(uidOf(pod), container.name), propagation: mountPropagation.private });
   return mounts;
+}
+
+/** Devices of the node that a container is given as they are. */
+export function containerDevices(container: Container, volumes: ReadonlyMap<string, MountedVolume>): Device[] {
+  return (container.volumeDevices ?? []).map(({ name, devicePath }) => {
+    if (!posix.isAbsolute(devicePath)) throw new ConfigTrouble(`error DevicePath \`${devicePath}\` must be an absolute path`);
+    const volume = volumes.get(name);
+    if (!volume?.isDevice) throw new ConfigTrouble(`cannot find volume ${JSON.stringify(name)} to pass into container ${JSON.stringify(container.name)}`);
+    return { containerPath: devicePath, hostPath: volume.hostPath, permissions: volume.readOnly ? "r" : "mrw" };
+  });
 }
 
 function expanded(text: string, environment: ReadonlyMap<string, string>): string {

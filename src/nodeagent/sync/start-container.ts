@@ -14,7 +14,7 @@ import type { ContainerType, MountedVolume } from "../seams.ts";
 import type { StartTrouble } from "../status/container-statuses.ts";
 import type { PodMemory, SyncContext } from "./context.ts";
 import { ConfigTrouble, environment } from "./environment.ts";
-import { containerMounts } from "./mounts.ts";
+import { containerDevices, containerMounts } from "./mounts.ts";
 import { nodeHostsText } from "./node-files.ts";
 import { graceFor, stopContainer } from "./stop.ts";
 
@@ -88,6 +88,7 @@ export async function startContainer(
       restartCount,
       environment: variables,
       mounts,
+      devices: containerDevices(container, facts.volumes),
       cpu: context.settings.cpu,
       memoryCapacityBytes: context.settings.memoryCapacityBytes,
       hugePageSizes: context.settings.hugePageSizes,

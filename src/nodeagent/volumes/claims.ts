@@ -11,9 +11,15 @@ const volumes: ResourceKind<typeof PersistentVolume> = { schema: PersistentVolum
 /** A claim that leads to no volume: there is nothing yet that could be mounted. */
 export class ClaimTrouble extends Error {
   override readonly name = "ClaimTrouble";
-  constructor(claim: string, why: string, options?: ErrorOptions) {
-    super(`error processing PVC ${claim}: ${why}`, options);
-  }
+}
+
+/** How the pod's containers want the volume behind a claim. */
+export interface ClaimUse {
+  readonly volumeName: string;
+  /** As a device, and not mounted. */
+  readonly asDevice: boolean;
+  /** The claim was made for this very pod. */
+  readonly isForPod: boolean;
 }
 
 /** The volume behind a claim of the pod's namespace. Throws while it is not bound, or must not be used here. */
@@ -22,36 +28,38 @@ export async function boundVolume(
   node: Pick<NodeFacts, "name" | "labels">,
   pod: Pod,
   claimName: string,
-  isForPod: boolean,
+  { volumeName, asDevice, isForPod }: ClaimUse,
 ): Promise<PersistentVolume> {
   if (!client) throw new Error("claims need an API server");
   const namespace = namespaceOf(pod);
   const claimed = `${namespace}/${claimName}`;
+  const trouble = (why: string, options?: ErrorOptions): ClaimTrouble => new ClaimTrouble(`error processing PVC ${claimed}: ${why}`, options);
   const claim = await client
     .of(claims)
     .get(claimName, { namespace })
     .catch((error: unknown) => {
-      throw new ClaimTrouble(claimed, `failed to fetch PVC from API server: ${(error as Error).message}`, { cause: error });
+      throw trouble(`failed to fetch PVC from API server: ${(error as Error).message}`, { cause: error });
     });
   if (isForPod && !claim.metadata.ownerReferences?.some(({ uid, controller }) => uid === uidOf(pod) && controller)) {
     throw new Error(`PVC ${claimed} was not created for the pod (pod is not owner)`);
   }
-  if (claim.metadata.deletionTimestamp) throw new ClaimTrouble(claimed, "PVC is being deleted");
+  if (claim.metadata.deletionTimestamp) throw trouble("PVC is being deleted");
   const name = claim.spec?.volumeName;
-  if (claim.status?.phase !== "Bound" || !name) throw new ClaimTrouble(claimed, "PVC is not bound");
+  if (claim.status?.phase !== "Bound" || !name) throw trouble("PVC is not bound");
   const volume = await client
     .of(volumes)
     .get(name)
     .catch((error: unknown) => {
       const missing = error instanceof ApiError && error.code === 404;
-      throw new ClaimTrouble(claimed, missing ? `persistentvolume ${JSON.stringify(name)} not found` : (error as Error).message, { cause: error });
+      throw trouble(missing ? `persistentvolume ${JSON.stringify(name)} not found` : (error as Error).message, { cause: error });
     });
-  if (volume.spec?.claimRef?.uid !== claim.metadata.uid) throw new ClaimTrouble(claimed, `PV ${name} is bound to another claim`);
+  if (volume.spec?.claimRef?.uid !== claim.metadata.uid) throw trouble(`PV ${name} is bound to another claim`);
   const required = volume.spec?.nodeAffinity?.required;
   if (required) {
     const asking = { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } } };
     if (!wantsNode(asking, { name: node.name, labels: node.labels() })) throw new Error(`PersistentVolume ${name} is not for this node: its node affinity does not match`);
   }
-  if (volume.spec?.volumeMode === "Block") throw new Error(`PersistentVolume ${name} is a block device, which this agent cannot give to containers yet`);
+  const mode = volume.spec?.volumeMode ?? "Filesystem";
+  if ((mode === "Block") !== asDevice) throw new ClaimTrouble(`volume ${volumeName} has volumeMode ${mode}, but is specified in ${asDevice ? "volumeDevices" : "volumeMounts"}`);
   return volume;
 }

@@ -5,9 +5,9 @@ import { LeftBehind } from "../seams.ts";
 import type { Mounter } from "./mounter.ts";
 
 /** Kinds of volumes whose files are ours or the pod's alone. Of all others only the empty mount point is removed. */
-export const ownedKinds = ["empty-dir", "configmap", "secret", "projected", "downward-api"] as const;
+export const ownedKinds = ["empty-dir", "configmap", "secret", "projected", "downward-api", "git-repo"] as const;
 
-/** Clears `volumes` and `volume-subpaths` in the pod's folder. Throws while something cannot be unmounted, and LeftBehind when only foreign files are left. */
+/** Clears `volumes`, `volumeDevices` and `volume-subpaths` in the pod's folder. Throws while something cannot be unmounted, and LeftBehind when only foreign files are left. */
 export async function clearAway(mounter: Mounter, podFolder: string): Promise<void> {
   const volumes = join(podFolder, "volumes");
   const subPaths = join(podFolder, "volume-subpaths");
@@ -21,6 +21,7 @@ export async function clearAway(mounter: Mounter, podFolder: string): Promise<vo
   let left: Error | undefined;
   const attempt = (removed: Promise<void>): Promise<void> => removed.catch((error: unknown) => void (left ??= error as Error));
   await attempt(removeEmpty(subPaths));
+  await attempt(removeLinks(join(podFolder, "volumeDevices")));
   for (const kind of await namesIn(volumes)) {
     const isOwned = ownedKinds.some((owned) => kind.endsWith(`~${owned}`));
     for (const name of await namesIn(join(volumes, kind))) {
@@ -45,6 +46,19 @@ async function removeOnDevice(path: string, device: number): Promise<void> {
   await rmdir(path);
 }
 
+/** Links that stand for devices, by kind. */
+async function removeLinks(folder: string): Promise<void> {
+  for (const kind of await namesIn(folder)) {
+    for (const name of await namesIn(join(folder, kind))) {
+      const path = join(folder, kind, name);
+      if (!(await lstat(path)).isSymbolicLink()) throw new Error(`${path} was not made by the agent`);
+      await unlink(path);
+    }
+    await rmdir(join(folder, kind));
+  }
+  await rmdir(folder).catch(unlessMissing);
+}
+
 /** Folders and empty files, the targets of bind mounts; anything with something in it is an error. */
 async function removeEmpty(folder: string): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
@@ -53,7 +67,9 @@ async function removeEmpty(folder: string): Promise<void> {
     else if (entry.isFile() && (await lstat(path)).size === 0) await unlink(path);
     else throw new Error(`${path} was not made by the agent`);
   }
-  await rmdir(folder).catch((error: unknown) => {
-    if ((error as { code?: string }).code !== "ENOENT") throw error;
-  });
+  await rmdir(folder).catch(unlessMissing);
 }
+
+const unlessMissing = (error: unknown): void => {
+  if ((error as { code?: string }).code !== "ENOENT") throw error;
+};

@@ -295,7 +295,12 @@ const claimed: [name: string, claim: object, volume: object, expected: RegExp | 
     { local: "here", nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key: "zone", operator: "In", values: ["b"] }] }] } } },
     /node affinity does not match/,
   ],
-  ["a block device", {}, { local: "here", volumeMode: "Block" }, /block device/],
+  [
+    "a block device that is to be mounted",
+    {},
+    { local: "here", volumeMode: "Block" },
+    /failed to process volumes=\[v\]: volume v has volumeMode Block, but is specified in volumeMounts$/,
+  ],
 ];
 for (const [name, claim, volume, expected] of claimed) {
   test(`a claim on ${name}`, async (t) => {
@@ -318,6 +323,29 @@ for (const [name, claim, volume, expected] of claimed) {
       assert.equal((await mounting).hostPath, place(expected === "nfs" ? "nfs" : "local-volume", "pv1"));
       assert.deepEqual(mounter.done, [expected === "nfs" ? "nfs s:/e ro,hard" : `bind ${path}`]);
     }
+  });
+}
+
+const devices: [name: string, volume: object, told: RegExp][] = [
+  ["that is a folder", { local: "here", volumeMode: "Block" }, /^FailedMapVolume: MapVolume\.MapBlockVolume failed for volume "pv1" : .*here is a directory, and no block device$/],
+  [
+    "that is not there",
+    { local: { path: "/dev/nothing" }, volumeMode: "Block" },
+    /^FailedMapVolume: .*EvalHostSymlinks failed for volume "pv1" : lstat \/dev\/nothing: no such file or directory$/,
+  ],
+  ["of a kind that has none", { hostPath: "here", volumeMode: "Block" }, /^FailedMapVolume: .*"pv1" : only volumes of the kind local/],
+  ["that is to be mounted", { local: "here" }, /volume v has volumeMode Filesystem, but is specified in volumeDevices$/],
+];
+for (const [name, volume, told] of devices) {
+  test(`a claim on a device ${name} is refused`, async (t) => {
+    const { api, folder, mount, events } = await setUp(t);
+    await mkdir(join(folder, "here"));
+    const whole = JSON.parse(JSON.stringify(volume).replaceAll('"here"', JSON.stringify({ path: join(folder, "here") }))) as object;
+    api.objects.set("/api/v1/namespaces/ns/persistentvolumeclaims/c1", { metadata: { name: "c1", uid: "claim" }, spec: { volumeName: "pv1" }, status: { phase: "Bound" } });
+    api.objects.set("/api/v1/persistentvolumes/pv1", { metadata: { name: "pv1" }, spec: { claimRef: { uid: "claim" }, ...whole } });
+    const pod = podWith({ persistentVolumeClaim: { claimName: "c1" } }, { containers: [{ name: "c", volumeDevices: [{ name: "v", devicePath: "/dev/x" }] }] });
+    await assert.rejects(mount(pod), VolumeTrouble);
+    assert.match(events.at(-1)!, told);
   });
 }
 

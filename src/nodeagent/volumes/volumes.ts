@@ -1,6 +1,6 @@
 // The volumes of pods: set up before the first container starts, kept up to date while it runs, taken away when all is over.
-import { chmod, mkdir, rename, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { chmod, mkdir, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import type { Pod, Volume } from "#api";
 import { type Clock, type Log, parseQuantity, quantityValue } from "#base";
 import type { ApiClient } from "#client";
@@ -8,8 +8,10 @@ import type { Dialect } from "#dialect";
 import { containersOf, everyContainerOf, initContainersOf, keyOf, nameOf, namespaceOf, referenceTo, uidOf } from "../pod.ts";
 import { type EventRecorder, type MountedVolume, type NodeFacts, type PodVolumes, type ReferencedObjects, VolumeTrouble } from "../seams.ts";
 import { type Payload, giveFolder, writeAtomically } from "./atomic-writer.ts";
-import { ClaimTrouble, boundVolume } from "./claims.ts";
+import { ClaimTrouble, type ClaimUse, boundVolume } from "./claims.ts";
 import { clearAway } from "./clear-away.ts";
+import { DeviceTrouble, linkDevice } from "./device.ts";
+import { type Git, fillFromGit, systemGit } from "./git-repo.ts";
 import { checkHostPath } from "./host-path.ts";
 import type { Mounter } from "./mounter.ts";
 import { giveToGroup } from "./ownership.ts";
@@ -26,6 +28,7 @@ export interface VolumesOptions {
   readonly objects: ReferencedObjects;
   readonly node: Pick<NodeFacts, "name" | "allocatable" | "labels">;
   readonly mounter: Mounter;
+  readonly git?: Git;
   /** The folder of all pods. */
   readonly podsFolder: string;
   /** Leaves volumes of ended pods mounted. */
@@ -58,7 +61,8 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
   const ready = new Map<string, Map<string, MountedVolume>>();
   const failures = new Map<string, Failure>();
   const busy = new Map<string, Promise<unknown>>();
-  const folderOf = (uid: string, kind: string, name: string): string => join(podsFolder, uid, "volumes", `${dialect.names.volumes.pluginPrefix.replaceAll("/", "~")}${kind}`, name);
+  const kindFolder = (kind: string): string => `${dialect.names.volumes.pluginPrefix.replaceAll("/", "~")}${kind}`;
+  const folderOf = (uid: string, kind: string, name: string): string => join(podsFolder, uid, "volumes", kindFolder(kind), name);
 
   return {
     places: (uid) => ready.get(uid) ?? new Map(),
@@ -149,17 +153,19 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
   }
 
   function tell(pod: Pod, name: string, error: Error): string {
-    const message =
+    const [reason, message] =
       error instanceof ClaimTrouble
-        ? `Unable to attach or mount volumes: unmounted volumes=[${name}], unattached volumes=[], failed to process volumes=[${name}]: ${error.message}`
-        : `MountVolume.SetUp failed for volume ${JSON.stringify(name)} : ${error.message}`;
-    events.event(referenceTo(pod), "Warning", "FailedMount", message);
+        ? ["FailedMount", `Unable to attach or mount volumes: unmounted volumes=[${name}], unattached volumes=[], failed to process volumes=[${name}]: ${error.message}`]
+        : error instanceof DeviceTrouble
+          ? ["FailedMapVolume", error.message]
+          : ["FailedMount", `MountVolume.SetUp failed for volume ${JSON.stringify(name)} : ${error.message}`];
+    events.event(referenceTo(pod), "Warning", reason, message);
     return message;
   }
 
   async function setUp(pod: Pod, volume: Volume): Promise<MountedVolume> {
     const uid = uidOf(pod);
-    const { name, hostPath, emptyDir, nfs, persistentVolumeClaim, ephemeral, csi } = volume;
+    const { name, hostPath, emptyDir, nfs, persistentVolumeClaim, ephemeral, csi, gitRepo } = volume;
     const folder = await fill(pod, volume);
     if (folder !== undefined) return { hostPath: folder, readOnly: true, selinuxRelabel: true };
     if (hostPath) {
@@ -168,8 +174,10 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     }
     if (emptyDir) return { hostPath: await makeEmpty(pod, name, emptyDir), selinuxRelabel: true };
     if (nfs) return await network(folderOf(uid, "nfs", name), nfs, []);
-    if (persistentVolumeClaim) return await claimed(pod, persistentVolumeClaim.claimName, persistentVolumeClaim.readOnly === true, false);
-    if (ephemeral) return await claimed(pod, `${nameOf(pod)}-${name}`, false, true);
+    if (gitRepo) return { hostPath: await cloned(pod, name, gitRepo), selinuxRelabel: true };
+    const use = { volumeName: name, asDevice: isDevice(pod, name), isForPod: ephemeral !== undefined };
+    if (persistentVolumeClaim) return await claimed(pod, persistentVolumeClaim.claimName, persistentVolumeClaim.readOnly === true, use);
+    if (ephemeral) return await claimed(pod, `${nameOf(pod)}-${name}`, false, use);
     // Drivers cannot be registered here, so that none is ever among those that are.
     if (csi)
       throw new Error(
@@ -244,10 +252,34 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     return { hostPath: folder, ...(readOnly && { readOnly }) };
   }
 
-  async function claimed(pod: Pod, claimName: string, readOnly: boolean, isForPod: boolean): Promise<MountedVolume> {
-    const volume = await boundVolume(options.client, node, pod, claimName, isForPod);
+  async function cloned(pod: Pod, name: string, gitRepo: NonNullable<Volume["gitRepo"]>): Promise<string> {
+    const folder = folderOf(uidOf(pod), "git-repo", name);
+    if (await isThere(folder)) return folder;
+    const fresh = `${folder}.new`;
+    await rm(fresh, { recursive: true, force: true });
+    await mkdir(fresh, { recursive: true });
+    await fillFromGit(options.git ?? systemGit, fresh, gitRepo);
+    await share(fresh, pod);
+    await rename(fresh, folder);
+    return folder;
+  }
+
+  async function claimed(pod: Pod, claimName: string, readOnly: boolean, use: ClaimUse): Promise<MountedVolume> {
+    const volume = await boundVolume(options.client, node, pod, claimName, use);
     const { hostPath, local, nfs, mountOptions } = volume.spec;
     const pvName = volume.metadata.name!;
+    if (use.asDevice) {
+      if (!local) throw new DeviceTrouble("FindMapperPluginBySpec", pvName, "only volumes of the kind local can be block devices");
+      const link = join(podsFolder, uidOf(pod), "volumeDevices", kindFolder("local-volume"), pvName);
+      if (await linkDevice(pvName, local.path, link))
+        events.event(
+          referenceTo(pod),
+          "Normal",
+          "SuccessfulMountVolume",
+          `MapVolume.MapPodDevice succeeded for volume ${JSON.stringify(pvName)} volumeMapPath ${JSON.stringify(dirname(link))}`,
+        );
+      return { hostPath: link, isDevice: true, ...(readOnly && { readOnly }) };
+    }
     if (hostPath) {
       await checkHostPath(hostPath.path, hostPath.type ?? "");
       return { hostPath: hostPath.path, ...(readOnly && { readOnly }) };
@@ -290,8 +322,9 @@ async function openToAll(folder: string): Promise<void> {
   if (((await stat(folder)).mode & 0o777) !== 0o777) await chmod(folder, 0o777);
 }
 
-/** A volume that no container mounts is not set up. */
-const isUsed = (pod: Pod, name: string): boolean => everyContainerOf(pod).some(({ volumeMounts }) => volumeMounts?.some((mount) => mount.name === name));
+/** A volume that no container uses is not set up. */
+const isUsed = (pod: Pod, name: string): boolean => isDevice(pod, name) || everyContainerOf(pod).some(({ volumeMounts }) => volumeMounts?.some((mount) => mount.name === name));
+const isDevice = (pod: Pod, name: string): boolean => everyContainerOf(pod).some(({ volumeDevices }) => volumeDevices?.some((device) => device.name === name));
 
 function fsGroupOf(pod: Pod): number | undefined {
   const group = pod.spec.securityContext?.fsGroup;

@@ -1,0 +1,27 @@
+// A block device of the node that a container is given as it is, not mounted: a link in the pod's folder stands for it.
+import { lstat, mkdir, readlink, realpath, stat, symlink, unlink } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/** A device that cannot be given. */
+export class DeviceTrouble extends Error {
+  override readonly name = "DeviceTrouble";
+  constructor(step: string, volume: string, why: string, options?: ErrorOptions) {
+    super(`MapVolume.${step} failed for volume ${JSON.stringify(volume)} : ${why}`, options);
+  }
+}
+
+/** Makes the link to what the path leads to. Says whether it is new. */
+export async function linkDevice(volume: string, path: string, link: string): Promise<boolean> {
+  const device = await realpath(path).catch((error: Error & { code?: string }) => {
+    throw new DeviceTrouble("EvalHostSymlinks", volume, error.code === "ENOENT" ? `lstat ${path}: no such file or directory` : error.message, { cause: error });
+  });
+  const found = await stat(device);
+  if (!found.isBlockDevice()) throw new DeviceTrouble("MapBlockVolume", volume, `${path} is ${found.isDirectory() ? "a directory" : "a file"}, and no block device`);
+  const known = await readlink(link).catch(() => undefined);
+  if (known === device) return false;
+  await mkdir(dirname(link), { recursive: true, mode: 0o750 });
+  // An older link is ours; anything else in its place is not.
+  if ((await lstat(link).catch(() => undefined))?.isSymbolicLink()) await unlink(link);
+  await symlink(device, link);
+  return true;
+}
