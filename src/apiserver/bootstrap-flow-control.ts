@@ -140,7 +140,7 @@ async function markDangling(core: Core): Promise<void> {
     const endpoint = schemas.endpoints[0]!;
     const request = { ...ownRequest(core, endpoint), subresource: "status", manager: consumer };
     const finding = { apiVersion: endpoint.apiVersion, kind: endpoint.kind, metadata: { name: metadata.name }, status: { conditions: [condition] } } as unknown as ApiObject;
-    const transform = (old: ApiObject | undefined): ApiObject => applyObject(request, old, finding, true);
+    const transform = (old: ApiObject | undefined): Promise<ApiObject> => applyObject(request, old, finding, true);
     // Whoever deleted it meanwhile is right.
     await update(request, metadata.name!, { transform, tracked: true }).catch(unlessGone);
   };

@@ -20,3 +20,15 @@ test("what is found twice is said once, and counted twice", () => {
   assert.equal(error.message, 'Thing "a" is invalid: x: Required value');
   assert.equal(error.details!.causes!.length, 2);
 });
+
+test("findings beyond a mebibyte of text are counted, not told", () => {
+  const whole = Array.from({ length: 1000 }, (_, i) => `item-${i}`.padEnd(20, "x"));
+  const error = invalid(
+    { group: "", kind: "Thing" },
+    "a",
+    whole.map((_, i) => invalidValue(`list[${i}]`, whole, "only one")),
+  );
+  const told = error.details!.causes!.length;
+  assert.ok(error.message.length < 2 * 1024 * 1024 && told > 0);
+  assert.ok(error.message.endsWith(`: only one, and ${1000 - told} more]`));
+});

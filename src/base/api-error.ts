@@ -73,15 +73,33 @@ export const timeout = (message: string, retryAfterSeconds = 0): ApiError => new
 
 /** An object refused for its content. `kind` is the kind's name, its group the name on the wire. */
 export function invalid(kind: { readonly group: string; readonly kind: string }, name: string, errors: readonly FieldError[]): ApiError {
-  // What is found twice is said once; the causes keep count.
-  const list = [...new Set(errors.map(fieldErrorText))];
-  const text = list.length === 1 ? list[0]! : `[${list.join(", ")}]`;
+  const { texts, causes } = told(errors);
+  const more = errors.length > causes.length ? `, and ${errors.length - causes.length} more` : "";
+  const text = texts.length === 1 && !more ? texts[0]! : `[${texts.join(", ")}${more}]`;
   return new ApiError(422, "Invalid", `${kind.group ? `${kind.kind}.${kind.group}` : kind.kind} "${name}" is invalid: ${text}`, {
     ...(name && { name }),
     ...(kind.group && { group: kind.group }),
     kind: kind.kind,
-    causes: errors.map((error) => ({ reason: error.type, message: fieldErrorBody(error), field: error.field })),
+    causes,
   });
+}
+
+/** More than this nobody reads; a list may be as long as a request, and be shown whole with each of its items. */
+const mostTextLength = 1024 * 1024;
+
+/** The findings as texts and as causes, up to a bound. What is found twice is said once; the causes keep count. */
+function told(errors: readonly FieldError[]): { readonly texts: readonly string[]; readonly causes: readonly StatusCause[] } {
+  const texts = new Set<string>();
+  const causes: StatusCause[] = [];
+  let length = 0;
+  for (const error of errors) {
+    if (length > mostTextLength) break;
+    const message = fieldErrorBody(error);
+    length += error.field.length + message.length;
+    texts.add(`${error.field}: ${message}`);
+    causes.push({ reason: error.type, message, field: error.field });
+  }
+  return { texts: [...texts], causes };
 }
 
 export type FieldErrorType =

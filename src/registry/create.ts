@@ -1,6 +1,6 @@
 // The way of a new object: metadata filled in, admission, the strategy's say, one encoding, one write.
 import { randomUUID } from "node:crypto";
-import { ApiError, type FieldError, alreadyExists, badRequest, invalid } from "#base";
+import { ApiError, type FieldError, LongWork, alreadyExists, badRequest, invalid } from "#base";
 import { validate } from "#schema";
 import { type Held, withoutRevision } from "#watchcache";
 import { trackUpdate } from "./field-owners.ts";
@@ -44,6 +44,7 @@ async function attemptToCreate(request: WriteRequest, object: ApiObject, options
   const { strategy } = resource;
   const about = circumstances(request);
   const meta = object.metadata;
+  const noting = new LongWork();
   fillNamespace(request, object);
   delete meta.uid;
   delete meta.deletionTimestamp;
@@ -51,8 +52,10 @@ async function attemptToCreate(request: WriteRequest, object: ApiObject, options
   delete meta.selfLink;
   tidyOwners(request, object);
   if (!options.tracked) trackUpdate(request, undefined, object);
+  if (noting.tired) await noting.rest();
   if (!meta.name && meta.generateName) meta.name = generatedName(meta.generateName);
   await request.admission.mutate(attempt(request, "CREATE", meta.name ?? "", object, undefined));
+  const checking = new LongWork();
   tidyOwners(request, object);
   fillNamespace(request, object);
   if (!meta.name && meta.generateName) meta.name = generatedName(meta.generateName);
@@ -61,22 +64,25 @@ async function attemptToCreate(request: WriteRequest, object: ApiObject, options
   if (strategy.generation) meta.generation = 1;
   if (strategy.status === "cleared") delete (object as unknown as Record<string, unknown>)["status"];
   strategy.prepareForCreate?.(object, about);
-  const errors: FieldError[] = [];
+  let errors: readonly FieldError[] = [];
   const refuse = (found: readonly FieldError[]): ApiError => invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, meta.name ?? "", found);
   const denied = strategy.denied?.(object) ?? errors;
   if (denied.length > 0) throw refuse(denied);
-  for (let times = strategy.metaChecks?.onCreate ?? 1; times > 0; times--) errors.push(...newMetaErrors(request, meta));
-  errors.push(...validate(resource.hub, object), ...(strategy.validate?.(object, about) ?? []));
-  if (errors.length === 0) errors.push(...validateMeta(meta, resource.namespaced, pathSegment));
+  for (let times = strategy.metaChecks?.onCreate ?? 1; times > 0; times--) errors = [...errors, ...newMetaErrors(request, meta)];
+  errors = [...errors, ...validate(resource.hub, object)];
+  if (checking.tired) await checking.rest();
+  errors = [...errors, ...(strategy.validate?.(object, about) ?? [])];
+  if (errors.length === 0) errors = validateMeta(meta, resource.namespaced, pathSegment);
   if (errors.length > 0) throw refuse(errors);
   for (const text of strategy.warnings?.(object, undefined, about) ?? []) request.warn(text);
+  if (checking.tired) await checking.rest();
   await options.mayCreate?.();
   await request.admission.validate(attempt(request, "CREATE", meta.name!, object, undefined));
   const key = resource.keyOf(meta.namespace ?? "", meta.name!);
   const present = request.dryRun ? await resource.source.get(key, { at: "latest" }) : undefined;
   if (present) throw exists(request, meta, present);
   if (meta.resourceVersion) throw badRequest("resourceVersion should not be set on objects to be created");
-  const encoded = resource.encode(object);
+  const encoded = resource.encode(object, { anySize: request.dryRun });
   if (request.dryRun) return withoutRevision(encoded.hold(0));
   const ttlSeconds = strategy.ttlSeconds?.(object, about);
   const outcome = await resource.write({ key, value: encoded.value, expect: "absent", ...(ttlSeconds !== undefined && { ttlSeconds }) });

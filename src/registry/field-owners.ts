@@ -1,5 +1,5 @@
 // Who owns which fields: kept in metadata.managedFields on every write, and decided upon by server-side apply.
-import { ApiError, badRequest, conflict, deepCopy } from "#base";
+import { ApiError, LongWork, badRequest, conflict, deepCopy } from "#base";
 import { commandLineManagers } from "#dialect";
 import { Scale } from "#api";
 import {
@@ -33,10 +33,12 @@ export function trackUpdate(request: WriteRequest, old: ApiObject | undefined, n
 }
 
 /** The object that results from applying a configuration: merged, owned, in the stored shape with its defaults. */
-export function applyObject(request: WriteRequest, old: ApiObject | undefined, sent: ApiObject, force: boolean): ApiObject {
+export async function applyObject(request: WriteRequest, old: ApiObject | undefined, sent: ApiObject, force: boolean): Promise<ApiObject> {
   const { endpoint } = request;
   if (sent.metadata.managedFields) throw badRequest("metadata.managedFields must be nil");
+  const work = new LongWork();
   const outcome = applied(request, old, sent, force);
+  if (work.tired) await work.rest();
   if (!outcome.done) throw applyConflict(outcome.conflicts);
   // What does not change is not converted there and back, which may not give all of it again.
   if (old && !outcome.changed && !endpoint.isHub && !sent.metadata.resourceVersion && !sent.metadata.uid) {

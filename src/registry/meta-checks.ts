@@ -2,7 +2,7 @@
 import type { ObjectMeta } from "#api";
 import type { FieldError } from "#base";
 import { dnsSubdomain } from "./names.ts";
-import { validateFinalizersQualified, validateMeta, validateMetaUpdate } from "./object-meta.ts";
+import { add, validateFinalizersQualified, validateMeta, validateMetaUpdate } from "./object-meta.ts";
 import type { WriteRequest } from "./request.ts";
 import type { MetaChecks } from "./strategy.ts";
 
@@ -13,7 +13,7 @@ export function newMetaErrors(request: WriteRequest, meta: ObjectMeta): FieldErr
 
 export function repeatedMetaErrors(request: WriteRequest, meta: ObjectMeta, old: ObjectMeta, { asNew = 0, asChange = 1 }: MetaChecks = {}): FieldError[] {
   const errors = asChange === 1 ? [...validateMetaUpdate(meta, old), ...finalizerErrors(request, meta)] : [];
-  for (let times = 0; times < asNew; times++) errors.push(...newMetaErrors(request, meta));
+  for (let times = 0; times < asNew; times++) add(errors, newMetaErrors(request, meta));
   return errors;
 }
 

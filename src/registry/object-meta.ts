@@ -1,5 +1,4 @@
 // The rules of metadata that hold for every kind.
-import { isDeepStrictEqual } from "node:util";
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from "#api";
 import { type FieldError, forbiddenField, invalidValue, isLabelValue, isQualifiedName, required, tooLong } from "#base";
 import type { Dialect } from "#dialect";
@@ -20,11 +19,11 @@ export function validateMeta(meta: ObjectMeta, namespaced: boolean, nameRule: Na
   } else if (meta.namespace) errors.push(forbiddenField(`${path}.namespace`, "not allowed on this type"));
   if ((meta.generation ?? 0) < 0) errors.push(invalidValue(`${path}.generation`, meta.generation, "must be greater than or equal to 0"));
   // Every write comes through here: what is not there is not asked about.
-  if (meta.labels) errors.push(...validateLabels(meta.labels, `${path}.labels`));
-  if (meta.annotations) errors.push(...validateAnnotations(meta.annotations, `${path}.annotations`));
-  if (meta.ownerReferences) errors.push(...validateOwners(meta.ownerReferences, path));
-  if (meta.finalizers) errors.push(...validateFinalizers(meta.finalizers, `${path}.finalizers`));
-  if (meta.managedFields) errors.push(...validateManagers(meta.managedFields, `${path}.managedFields`));
+  if (meta.labels) add(errors, validateLabels(meta.labels, `${path}.labels`));
+  if (meta.annotations) add(errors, validateAnnotations(meta.annotations, `${path}.annotations`));
+  if (meta.ownerReferences) add(errors, validateOwners(meta.ownerReferences, path));
+  if (meta.finalizers) add(errors, validateFinalizers(meta.finalizers, `${path}.finalizers`));
+  if (meta.managedFields) add(errors, validateManagers(meta.managedFields, `${path}.managedFields`));
   return errors;
 }
 
@@ -32,7 +31,8 @@ export function validateMeta(meta: ObjectMeta, namespaced: boolean, nameRule: Na
 export function validateMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path = "metadata"): FieldError[] {
   const errors: FieldError[] = [];
   if (old.deletionTimestamp) {
-    const added = (meta.finalizers ?? []).filter((item) => !(old.finalizers ?? []).includes(item));
+    const before = new Set(old.finalizers ?? []);
+    const added = (meta.finalizers ?? []).filter((item) => !before.has(item));
     if (added.length > 0)
       errors.push(
         forbiddenField(
@@ -46,11 +46,16 @@ export function validateMetaUpdate(meta: ObjectMeta, old: ObjectMeta, path = "me
   for (const key of ["name", "namespace", "uid", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
     if ((meta[key] ?? null) !== (old[key] ?? null)) errors.push(invalidValue(`${path}.${key}`, meta[key] ?? null, "field is immutable"));
   }
-  if (meta.labels) errors.push(...validateLabels(meta.labels, `${path}.labels`));
-  if (meta.annotations) errors.push(...validateAnnotations(meta.annotations, `${path}.annotations`));
-  if (meta.ownerReferences) errors.push(...validateOwners(meta.ownerReferences, path));
-  if (meta.managedFields) errors.push(...validateManagers(meta.managedFields, `${path}.managedFields`));
+  if (meta.labels) add(errors, validateLabels(meta.labels, `${path}.labels`));
+  if (meta.annotations) add(errors, validateAnnotations(meta.annotations, `${path}.annotations`));
+  if (meta.ownerReferences) add(errors, validateOwners(meta.ownerReferences, path));
+  if (meta.managedFields) add(errors, validateManagers(meta.managedFields, `${path}.managedFields`));
   return errors;
+}
+
+/** One by one: as arguments of one call, as many as fit into a request would be too many. */
+export function add(errors: FieldError[], found: readonly FieldError[]): void {
+  for (const error of found) errors.push(error);
 }
 
 /** A qualified name may be wrong in several ways at once, and each is said. */
@@ -106,15 +111,22 @@ function hasVersion(apiVersion: string): boolean {
 
 /** An owner named twice in the same words is kept once; tells which were repeated. */
 export function dropRepeatedOwners(meta: ObjectMeta): string[] {
-  const kept: OwnerReference[] = [];
+  const owners = meta.ownerReferences ?? [];
   const repeated: string[] = [];
-  for (const owner of meta.ownerReferences ?? []) {
-    if (kept.some((other) => other.uid === owner.uid && isDeepStrictEqual(other, owner))) repeated.push(owner.uid);
-    else kept.push(owner);
-  }
+  if (owners.length < 2) return repeated;
+  const seen = new Set<string>();
+  const kept = owners.filter((owner) => {
+    const before = seen.size;
+    if (seen.add(ownerText(owner)).size > before) return true;
+    repeated.push(owner.uid);
+    return false;
+  });
   if (repeated.length > 0) meta.ownerReferences = kept;
   return repeated;
 }
+
+const ownerText = ({ apiVersion, kind, name, uid, controller, blockOwnerDeletion }: OwnerReference): string =>
+  JSON.stringify([apiVersion, kind, name, uid, controller ?? null, blockOwnerDeletion ?? null]);
 
 export const orphanFinalizer = "orphan";
 export const foregroundFinalizer = "foregroundDeletion";

@@ -51,7 +51,7 @@ export async function remove(request: WriteRequest, name: string, options: Parti
       const outcome = await resource.write({ key, value: null, expect: held.revision });
       if (outcome.done) return { gone: true, held: () => heldAt(held, outcome.revision), uid };
     } else if (marked === "mark, then delete") {
-      const encoded = resource.encode(old());
+      const encoded = resource.encode(old(), { anySize: true });
       if (request.dryRun) return { gone: true, held: () => encoded.hold(held.revision), uid };
       const outcome = await resource.write({ key, value: encoded.value, expect: held.revision });
       if (!outcome.done) continue;
@@ -59,7 +59,7 @@ export async function remove(request: WriteRequest, name: string, options: Parti
       if (end.done || !end.current) return { gone: true, held: () => encoded.hold(end.done ? end.revision : outcome.revision), uid };
     } else if (marked === "already under way") return { gone: false, held: () => held, uid };
     else {
-      const encoded = resource.encode(marked);
+      const encoded = resource.encode(marked, { anySize: request.dryRun });
       if (request.dryRun) return { gone: false, held: () => encoded.hold(held.revision), uid };
       const outcome = await resource.write({ key, value: encoded.value, expect: held.revision });
       if (outcome.done) return { gone: false, held: () => encoded.hold(outcome.revision), uid };
@@ -165,7 +165,7 @@ function finalizersFor(meta: ObjectMeta, options: Partial<DeleteOptions>, strate
   const others = current.filter((item) => item !== orphanFinalizer && item !== foregroundFinalizer);
   const wanted = strategy.withoutDependents ? undefined : wantedFinalizer(current, policyOf(meta, options, strategy), strategy);
   const next = wanted === undefined ? others : [...others, wanted];
-  return next.every((item) => current.includes(item)) && current.every((item) => next.includes(item)) ? current : next;
+  return new Set(next).symmetricDifference(new Set(current)).size === 0 ? current : next;
 }
 
 /** The older way to say it: dependents that are not left behind go along, and before what goes in two steps. */

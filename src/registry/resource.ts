@@ -112,9 +112,12 @@ export class Resource {
   }
 
   /** Encodes once: the bytes to store and what the caches need to know about them. */
-  encode(object: ApiObject): { readonly value: Uint8Array; readonly hold: (revision: Revision) => Held; readonly json: Buffer } {
+  encode(object: ApiObject, { anySize = false } = {}): { readonly value: Uint8Array; readonly hold: (revision: Revision) => Held; readonly json: Buffer } {
+    // What cannot be stored is refused before anybody writes it down in another form.
+    const binary = this.#media === "json" ? undefined : encodeStoredProtobuf(this.hub, object, this.dialect);
+    if (binary && !anySize) refuseTooLarge(binary.length);
     const { known, json } = this.#describe(object);
-    const value = this.#media === "json" ? ownMemory(json) : encodeStoredProtobuf(this.hub, object, this.dialect);
+    const value = binary ?? ownMemory(json);
     const key = this.prefix + this.keyOf(known.namespace, known.name);
     let made: Held | undefined;
     const held = (revision: Revision): Held => {
@@ -132,8 +135,7 @@ export class Resource {
 
   /** Counted in the binary form, which is the smaller one: whatever the store holds, the same objects fit. */
   #refuseTooLarge(value: Uint8Array): void {
-    const size = this.#media === "json" ? encodeStoredProtobuf(this.hub, this.decodeStored(value), this.dialect).length : value.length;
-    if (size > mostStoredBytes) throw tooLarge(`the object takes ${size} bytes, and no object may take more than ${mostStoredBytes}`);
+    refuseTooLarge(this.#media === "json" ? encodeStoredProtobuf(this.hub, this.decodeStored(value), this.dialect).length : value.length);
   }
 
   changedSince(endpoint: Endpoint, name: string): Error {
@@ -172,6 +174,10 @@ export class Resource {
 
 /** What every store takes, so that objects can be moved from one to another. */
 const mostStoredBytes = 1536 * 1024;
+
+function refuseTooLarge(size: number): void {
+  if (size > mostStoredBytes) throw tooLarge(`the object takes ${size} bytes, and no object may take more than ${mostStoredBytes}`);
+}
 
 const nothing: Readonly<Record<string, string>> = {};
 

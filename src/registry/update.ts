@@ -1,5 +1,5 @@
 // The way of a change: read, transform, check, write against the revision read; a lost race starts over.
-import { ApiError, type FieldError, Spelled, badRequest, conflict, invalid, invalidValue, notFound } from "#base";
+import { ApiError, type FieldError, LongWork, Spelled, badRequest, conflict, invalid, invalidValue, notFound } from "#base";
 import { type JsonObject, keepTimes, validate } from "#schema";
 import { isDeepStrictEqual } from "node:util";
 import { type Held, saysTheSame } from "#watchcache";
@@ -51,12 +51,14 @@ export async function update(request: WriteRequest, name: string, change: Change
       if (made) return { held: made, created: true };
       continue;
     }
+    const work = new LongWork();
     const copy = resource.copiesOf(held);
     const old = copy();
     if (change.uid && change.uid !== old.metadata.uid) {
       throw conflict(resource.nameIn(endpoint), name, `Precondition failed: UID in precondition: ${change.uid}, UID in object meta: ${old.metadata.uid}`);
     }
     const object = await change.transform(change.apart ? old : copy());
+    if (work.tired) await work.rest();
     tidyOwners(request, object);
     const unconditional = wantsAnyVersion(object);
     if (unconditional && resource.strategy.conditionalUpdate) {
@@ -96,8 +98,11 @@ async function prepared(request: WriteRequest, name: string, sent: ApiObject, ol
   let object = sent;
   fillNamespace(request, object);
   const part = request.subresource ? strategy.subresources?.[request.subresource] : undefined;
+  const noting = new LongWork();
   if (!change.tracked) trackUpdate(request, old, object);
+  if (noting.tired) await noting.rest();
   await request.admission.mutate(attempt(request, "UPDATE", name, object, old));
+  const checking = new LongWork();
   tidyOwners(request, object);
   // Lists as what is stored has them, so that nothing seems to change that does not.
   clearEmptyLists(resource.hub, object);
@@ -116,13 +121,16 @@ async function prepared(request: WriteRequest, name: string, sent: ApiObject, ol
   if (old.metadata.deletionTimestamp) meta.deletionTimestamp = old.metadata.deletionTimestamp;
   if (old.metadata.deletionGracePeriodSeconds !== undefined) meta.deletionGracePeriodSeconds ??= old.metadata.deletionGracePeriodSeconds;
   if (!request.dryRun) delete meta.selfLink;
-  const errors: FieldError[] = [...validateMeta(meta, resource.namespaced, pathSegment), ...validateMetaUpdate(meta, old.metadata)];
-  errors.push(
+  if (checking.tired) await checking.rest();
+  const errors: FieldError[] = [
+    ...validateMeta(meta, resource.namespaced, pathSegment),
+    ...validateMetaUpdate(meta, old.metadata),
     ...(part ? [...repeatedMetaErrors(request, meta, old.metadata, part.metaChecks), ...(part.validate?.(object, old, about) ?? [])] : ownUpdateErrors(request, object, old)),
-  );
+  ];
   if (errors.length > 0) throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, name, errors);
   // Whoever writes a part is a program: it hears nothing about the rest.
   if (!part) for (const text of strategy.warnings?.(object, old, about) ?? []) request.warn(text);
+  if (checking.tired) await checking.rest();
   await request.admission.validate(attempt(request, "UPDATE", name, object, old));
   return object;
 }
@@ -150,15 +158,15 @@ function specChanged(object: ApiObject, old: ApiObject): boolean {
 async function store(request: WriteRequest, key: string, next: ApiObject, old: ApiObject, held: Held): Promise<Held | undefined> {
   const { resource } = request.endpoint;
   const object = keepTimes(old as unknown as JsonObject, next as unknown as JsonObject) as unknown as ApiObject;
-  const encoded = resource.encode(object);
   const { metadata: meta } = object;
-  if (
-    meta.deletionTimestamp &&
+  const removes =
+    Boolean(meta.deletionTimestamp) &&
     !meta.finalizers?.length &&
     (meta.deletionGracePeriodSeconds ?? 0) === 0 &&
-    old.metadata.deletionTimestamp &&
-    !resource.strategy.heldBack?.(object)
-  ) {
+    Boolean(old.metadata.deletionTimestamp) &&
+    !resource.strategy.heldBack?.(object);
+  const encoded = resource.encode(object, { anySize: request.dryRun || removes });
+  if (removes) {
     const last = encoded.hold(held.revision);
     if (request.dryRun) return last;
     const outcome = await resource.write({ key, value: null, expect: held.revision });

@@ -58,7 +58,8 @@ export function ownerReferencesPermission({ authorizer, resourcesOf }: OwnerOpti
       if (isDeepStrictEqual(owners, before)) return [];
       if (operation !== "CREATE" && !(await may(attempt, "delete", { ...resource, subresource, namespace, name })))
         throw refused(attempt, "cannot set an ownerRef on a resource you can't delete");
-      const blocking = owners.filter(({ blockOwnerDeletion, uid }) => blockOwnerDeletion && !before.some((each) => each.uid === uid && each.blockOwnerDeletion));
+      const blocked = new Set(before.flatMap(({ blockOwnerDeletion, uid }) => (blockOwnerDeletion ? [uid] : [])));
+      const blocking = owners.filter(({ blockOwnerDeletion, uid }) => blockOwnerDeletion && !blocked.has(uid));
       if (blocking.length === 0 || (await may(attempt, "update", { group: "*", version: "*", resource: "*", subresource: "finalizers", name: "*" }))) return [];
       for (const owner of blocking) await checkOwner(attempt, owner);
       return [];

@@ -1,5 +1,5 @@
 // From the bytes of a request to an object in the stored shape, as strict as the client asked.
-import { ApiError, badRequest, tooLarge, unsupportedMediaType } from "#base";
+import { ApiError, LongWork, badRequest, tooLarge, unsupportedMediaType } from "#base";
 import type { Dialect } from "#dialect";
 import { BodyCutShort, BodyTooLarge, header } from "#http";
 import type { ApiObject, Endpoint } from "#registry";
@@ -109,8 +109,10 @@ export async function objectFromBody(call: ApiCall, endpoint: Endpoint, kind: "C
   if (kind === "CreateOptions") bodyMedia(call.call, dialect);
   const bytes = await readBody(call);
   const options = writeOptions(call, dialect, kind);
+  const reading = new LongWork();
   const decoded = decodeObject(bytes, bodyMedia(call.call, dialect), endpoint.schema, endpoint, dialect);
   judgeStrictness(call, decoded, options.fieldValidation, endpoint.kind);
+  if (reading.tired) await reading.rest();
   return { object: decoded.value, options };
 }
 

@@ -1,5 +1,5 @@
 // patch: four ways to say a change, one way to store it.
-import { ApiError, badRequest, deepCopy, unsupportedMediaType } from "#base";
+import { ApiError, LongWork, badRequest, deepCopy, unsupportedMediaType } from "#base";
 import { header, parseMediaType } from "#http";
 import type { ApiObject, Change, Endpoint, WriteRequest } from "#registry";
 import { applyObject, defaulted, update } from "#registry";
@@ -27,8 +27,18 @@ export const patch: Endpointed = async (context, call, endpoint) => {
 };
 
 const patched =
-  (change: (served: ApiObject) => ApiObject) =>
-  (request: WriteRequest): Change => ({ apart: request.endpoint.isHub, transform: (old) => defaulted(request, change(request.endpoint.fromHub(old!))) });
+  (change: PatchedTree) =>
+  (request: WriteRequest): Change => ({
+    apart: request.endpoint.isHub,
+    transform: async (old) => {
+      const work = new LongWork();
+      change.read();
+      if (work.tired) await work.rest();
+      const next = change.change(request.endpoint.fromHub(old!));
+      if (work.tired) await work.rest();
+      return defaulted(request, next);
+    },
+  });
 
 const applied =
   (configuration: Configuration, { force = false }: WriteOptions, mayCreate: () => Promise<void>) =>
@@ -37,8 +47,11 @@ const applied =
     mayCreate,
     tracked: true,
     apart: true,
-    transform: (old) => {
-      const object = applyObject(request, old, configuration.read(), force);
+    transform: async (old) => {
+      const work = new LongWork();
+      const sent = configuration.read();
+      if (work.tired) await work.rest();
+      const object = await applyObject(request, old, sent, force);
       configuration.judge();
       return object;
     },
@@ -63,18 +76,28 @@ export interface SentPatch {
   readonly body: Uint8Array;
 }
 
-/** Reads a patch: what it makes of an object in the endpoint's version. Only a patch that meets an object is looked into. */
-export function patchedTree(call: ApiCall, endpoint: Endpoint, options: WriteOptions, { type, body }: SentPatch): (served: ApiObject) => ApiObject {
+/** A patch and what it makes of an object in the endpoint's version. */
+export interface PatchedTree {
+  /** Reads it, once. Only a patch that meets an object is looked into. */
+  read(): void;
+  change(served: ApiObject): ApiObject;
+}
+
+export function patchedTree(call: ApiCall, endpoint: Endpoint, options: WriteOptions, { type, body }: SentPatch): PatchedTree {
   let parsed: ParsedPatch | undefined;
   let judged = false;
-  return (served) => {
-    parsed ??= parsedPatch(body, type, options.fieldValidation);
-    const decoded = decodedPatch(endpoint, transformed(type, endpoint, served, parsed.value), type, call.target.name);
-    if (!judged) judgePatch(call, [...parsed.strict, ...decoded.strict.toSorted()], options.fieldValidation);
-    judged = true;
-    if (decoded.value.metadata.name !== call.target.name)
-      throw badRequest(`the name of the object (${decoded.value.metadata.name}) does not match the name on the URL (${call.target.name})`);
-    return deepCopy(decoded.value);
+  const read = (): ParsedPatch => (parsed ??= parsedPatch(body, type, options.fieldValidation));
+  return {
+    read,
+    change: (served) => {
+      const { value, strict } = read();
+      const decoded = decodedPatch(endpoint, transformed(type, endpoint, served, value), type, call.target.name);
+      if (!judged) judgePatch(call, [...strict, ...decoded.strict.toSorted()], options.fieldValidation);
+      judged = true;
+      if (decoded.value.metadata.name !== call.target.name)
+        throw badRequest(`the name of the object (${decoded.value.metadata.name}) does not match the name on the URL (${call.target.name})`);
+      return deepCopy(decoded.value);
+    },
   };
 }
 

@@ -96,7 +96,7 @@ export const patchScale: Endpointed = async (context, call, endpoint) => {
   const body = await readBody(call);
   const options = writeOptions(call, endpoint.resource.dialect, "PatchOptions", applying);
   const spoken = scaleEndpoint(endpoint);
-  const change: ScaleChange = applying ? appliedScale(applyConfiguration(call, spoken, options, body), options) : { change: patchedTree(call, spoken, options, { type, body }) };
+  const change: ScaleChange = applying ? appliedScale(applyConfiguration(call, spoken, options, body), options) : patchedTree(call, spoken, options, { type, body });
   const request = writeRequest(context, call, endpoint, options);
   return reply(context, call, endpoint, await written(request, call.target.name, change));
 };

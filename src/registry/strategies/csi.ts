@@ -10,6 +10,7 @@ import { formatErrors, qualifiedNameErrors } from "./rules/format.ts";
 import { labelSelectorErrors } from "./rules/label-selector.ts";
 import { notNegative } from "./rules/numbers.ts";
 import { supported } from "./rules/one-of.ts";
+import { repeats } from "./rules/repeats.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
 import { driverNameErrors } from "./volume-rules.ts";
 
@@ -93,9 +94,10 @@ function nodeDriverErrors(drivers: readonly CSINodeDriver[] | null): FieldError[
     errors.push(...notNegative(allocatable?.count, `${at}.allocatable.count`));
     if (names.has(name)) errors.push(duplicate(`${at}.name`, name));
     names.add(name);
-    topologyKeys?.forEach((key, place) => {
+    const repeated = repeats<string>();
+    topologyKeys?.forEach((key) => {
       if (!key) errors.push(required(at));
-      if (topologyKeys.indexOf(key) < place) errors.push(duplicate(at, key));
+      if (repeated(key)) errors.push(duplicate(at, key));
       errors.push(...qualifiedNameErrors(key, at));
     });
     return errors;
@@ -114,7 +116,8 @@ export const csiNode = strategy<CSINode>({
   // Everything is said twice of a changed node; clients know it no other way.
   validateUpdate: ({ spec }, { spec: old }) => {
     const errors = nodeDriverErrors(spec.drivers);
-    const changed = (spec.drivers ?? []).filter((driver) => old.drivers?.some((before) => before.name === driver.name && !same(before, driver)));
+    const known = new Map((old.drivers ?? []).map((driver) => [driver.name, driver]));
+    const changed = (spec.drivers ?? []).filter((driver) => known.has(driver.name) && !same(known.get(driver.name), driver));
     return [...errors, ...errors, ...changed.map((driver) => invalidValue("CSINodeDriver", driver, "field is immutable"))];
   },
   columns: [nameColumn, { name: "Drivers", type: "integer", doc: "Number of drivers on the node.", cell: ({ spec }: CSINode) => spec.drivers?.length ?? 0 }, ageColumn],

@@ -7,6 +7,7 @@ import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { bareStatusPart } from "./parts.ts";
 import { formatErrors } from "./rules/format.ts";
 import { supported } from "./rules/one-of.ts";
+import { repeats } from "./rules/repeats.ts";
 import { same } from "./rules/unchanged.ts";
 
 type Rule = NonNullable<FlowSchema["spec"]["rules"]>[number];
@@ -51,9 +52,10 @@ function errorsOf({ metadata, spec, status }: FlowSchema): FieldError[] {
 
 export function flowConditionErrors(conditions: readonly { readonly type?: string | undefined }[] | undefined): FieldError[] {
   const types = (conditions ?? []).map(({ type }) => type ?? "");
+  const repeated = repeats<string>();
   return types.flatMap((type, position) => {
     const field = `status.conditions[${position}].type`;
-    return [...(types.indexOf(type) < position ? [duplicate(field, type)] : []), ...(type ? [] : [required(field, "must not be empty")])];
+    return [...(repeated(type) ? [duplicate(field, type)] : []), ...(type ? [] : [required(field, "must not be empty")])];
   });
 }
 

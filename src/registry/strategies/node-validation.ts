@@ -1,5 +1,5 @@
 // Rules of nodes.
-import type { ConfigMapNodeConfigSource, Node, NodeConfigSource, Taint } from "#api";
+import type { ConfigMapNodeConfigSource, Node, NodeAddress, NodeConfigSource, Taint } from "#api";
 import { type FieldError, duplicate, forbiddenField, invalidValue, required } from "#base";
 import { type Dialect, labelName } from "#dialect";
 import { configKeyProblems, dns1123LabelProblems, dns1123SubdomainProblems } from "#schema";
@@ -8,8 +8,8 @@ import { validateFinalizersQualified, validateMeta } from "../object-meta.ts";
 import { taintErrors } from "./pod-validation/tolerations.ts";
 import { parseCidr } from "./rules/address.ts";
 import { formatErrors } from "./rules/format.ts";
+import { repeats } from "./rules/repeats.ts";
 import { amountErrors } from "./rules/resource-name.ts";
-import { same } from "./rules/unchanged.ts";
 
 const ranges = "spec.podCIDRs";
 
@@ -60,8 +60,9 @@ function rangeErrors(blocks: readonly string[]): FieldError[] {
   if (errors.length > 0) errors.push({ type: "InternalError", field: ranges, detail: "invalid PodCIDRs: failed to check for dual stack" });
   const families = new Set(parsed.map((block) => block?.family));
   if (families.size < 2 || blocks.length > 2 || errors.length > 0) errors.push(invalidValue(ranges, blocks, "may specify no more than one CIDR for each IP family"));
+  const repeated = repeats<string>();
   blocks.forEach((block, position) => {
-    if (blocks.indexOf(block) < position) errors.push(duplicate(`${ranges}[${position}]`, block));
+    if (repeated(block)) errors.push(duplicate(`${ranges}[${position}]`, block));
   });
   return errors;
 }
@@ -69,8 +70,9 @@ function rangeErrors(blocks: readonly string[]): FieldError[] {
 export function nodeUpdateErrors(node: Node, old: Node, dialect: Dialect): FieldError[] {
   const { spec, status } = node;
   const errors = [...annotationErrors(node, dialect), ...amountsErrors(node, dialect)];
+  const repeated = repeats<NodeAddress>(({ type, address }) => JSON.stringify([type, address]));
   status.addresses?.forEach((address, position) => {
-    if (status.addresses!.findIndex((other) => same(other, address)) < position) errors.push(duplicate(`status.addresses[${position}]`, address));
+    if (repeated(address)) errors.push(duplicate(`status.addresses[${position}]`, address));
   });
   errors.push(...rangeChangeErrors(spec.podCIDRs ?? [], old.spec.podCIDRs ?? []));
   if (old.spec.providerID && old.spec.providerID !== spec.providerID)

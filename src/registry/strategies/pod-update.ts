@@ -5,7 +5,8 @@ import { canonical, dns1123SubdomainProblems, ipProblems } from "#schema";
 import { isIPv6 } from "node:net";
 import { formatErrors, qualifiedNameErrors } from "./rules/format.ts";
 import { same } from "./rules/unchanged.ts";
-import { tolerationErrors } from "./pod-validation/tolerations.ts";
+import { repeats } from "./rules/repeats.ts";
+import { toleratedTaint, tolerationErrors } from "./pod-validation/tolerations.ts";
 
 const changeable = [
   "`spec.containers[*].image`",
@@ -57,18 +58,20 @@ function deadlineErrors(now: number | undefined, old: number | undefined): { rea
 }
 
 function addedTolerationErrors(now: readonly Toleration[], old: readonly Toleration[]): FieldError[] {
-  const bare = ({ tolerationSeconds: _seconds, ...rest }: Toleration): object => rest;
-  const kept = old.every((each) => now.some((other) => same(bare(each), bare(other))));
-  if (!kept) return [forbiddenField("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds")];
+  const there = new Set(now.map(toleratedTaint));
+  if (!old.every((each) => there.has(toleratedTaint(each)))) return [forbiddenField("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds")];
   return tolerationErrors(now, "spec.tolerations");
 }
 
-const gateErrors = (now: readonly PodSchedulingGate[], old: readonly PodSchedulingGate[]): FieldError[] =>
-  now.flatMap(({ name }, position) =>
-    old.some((gate) => gate.name === name) || now.slice(position + 1).some((later) => later.name === name)
+function gateErrors(now: readonly PodSchedulingGate[], old: readonly PodSchedulingGate[]): FieldError[] {
+  const before = new Set(old.map(({ name }) => name));
+  const last = new Map(now.map(({ name }, position) => [name, position]));
+  return now.flatMap(({ name }, position) =>
+    before.has(name) || last.get(name)! > position
       ? []
       : [forbiddenField(`spec.schedulingGates[${position}].name`, `only deletion is allowed, but found new scheduling gate '${name}'`)],
   );
+}
 
 /** A pod that waits at a gate may still narrow where it goes. Takes what is allowed out of the comparison. */
 function narrowingErrors(spec: PodSpec, old: PodSpec): FieldError[] {
@@ -105,8 +108,9 @@ function onlyAdds(now: NodeSelectorTerm, old: NodeSelectorTerm): boolean {
 
 export function ephemeralUpdateErrors({ spec }: Pod, { spec: old }: Pod): FieldError[] {
   const at = "spec.ephemeralContainers";
+  const byName = new Map((spec.ephemeralContainers ?? []).map((container) => [container.name, container]));
   return (old.ephemeralContainers ?? []).flatMap((before) => {
-    const now = (spec.ephemeralContainers ?? []).findLast(({ name }) => name === before.name);
+    const now = byName.get(before.name);
     if (!now) return [forbiddenField(at, `existing ephemeral containers "${before.name}" may not be removed`)];
     return same(now, before) ? [] : [forbiddenField(at, `existing ephemeral containers "${before.name}" may not be changed`)];
   });
@@ -132,11 +136,13 @@ export function statusUpdateErrors(pod: Pod, old: Pod): FieldError[] {
 /** A container that ended for good does not run again. */
 function revivalErrors(now: readonly ContainerStatus[], old: readonly ContainerStatus[], restartPolicy: string, path: string): FieldError[] {
   if (restartPolicy === "Always") return [];
+  const running = Map.groupBy(
+    now.filter(({ state }) => !state.terminated),
+    ({ name }) => name,
+  );
   return old.flatMap(({ name, state }, position) => {
     if (!state.terminated || (state.terminated.exitCode !== 0 && restartPolicy === "OnFailure")) return [];
-    return now
-      .filter((status) => status.name === name && !status.state.terminated)
-      .map(() => forbiddenField(`${path}[${position}].state`, "may not be transitioned to non-terminated state"));
+    return (running.get(name) ?? []).map(() => forbiddenField(`${path}[${position}].state`, "may not be transitioned to non-terminated state"));
   });
 }
 
@@ -147,8 +153,9 @@ function podIpErrors({ status: { podIPs = [] } }: Pod): FieldError[] {
   if (errors.length > 0) errors.push({ type: "InternalError", field: path, detail: "failed to check for dual stack" });
   const families = new Set(podIPs.map(({ ip = "" }) => isIPv6(ip)));
   if (families.size < 2 || podIPs.length > 2 || errors.length > 0) errors.push(invalidValue(path, podIPs, "may specify no more than one IP for each IP family"));
+  const repeated = repeats<string | undefined>();
   podIPs.forEach(({ ip }, position) => {
-    if (podIPs.findIndex((other) => other.ip === ip) < position) errors.push(duplicate(`${path}[${position}]`, ip));
+    if (repeated(ip)) errors.push(duplicate(`${path}[${position}]`, ip));
   });
   return errors;
 }

@@ -1,5 +1,5 @@
 // Runtime classes: which runtime runs a pod, what that costs, and where it is to be found.
-import { RuntimeClass, type Toleration } from "#api";
+import { RuntimeClass } from "#api";
 import { type FieldError, duplicate } from "#base";
 import type { Dialect } from "#dialect";
 import { dns1123LabelProblems } from "#schema";
@@ -9,8 +9,9 @@ import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { oldNodeLabel } from "./pod-warnings.ts";
 import { formatErrors } from "./rules/format.ts";
 import { amountErrors, containerResourceErrors } from "./rules/resource-name.ts";
-import { tolerationErrors } from "./pod-validation/tolerations.ts";
-import { same, unchanged } from "./rules/unchanged.ts";
+import { toleratedTaint, tolerationErrors } from "./pod-validation/tolerations.ts";
+import { repeats } from "./rules/repeats.ts";
+import { unchanged } from "./rules/unchanged.ts";
 
 function errorsOf({ handler, overhead, scheduling }: RuntimeClass, dialect: Dialect): FieldError[] {
   const errors = formatErrors(handler, "handler", dns1123LabelProblems);
@@ -21,14 +22,12 @@ function errorsOf({ handler, overhead, scheduling }: RuntimeClass, dialect: Dial
   if (!scheduling) return errors;
   const tolerations = scheduling.tolerations ?? [];
   errors.push(...validateLabels(scheduling.nodeSelector, "scheduling.nodeSelector"), ...tolerationErrors(tolerations, "scheduling.tolerations.tolerations"));
+  const repeated = repeats(toleratedTaint);
   tolerations.forEach((toleration, position) => {
-    if (tolerations.slice(0, position).some((earlier) => alike(earlier, toleration))) errors.push(duplicate(`scheduling.tolerations[${position}]`, toleration));
+    if (repeated(toleration)) errors.push(duplicate(`scheduling.tolerations[${position}]`, toleration));
   });
   return errors;
 }
-
-/** How long a taint is tolerated tells no tolerations apart. */
-const alike = (one: Toleration, other: Toleration): boolean => same({ ...one, tolerationSeconds: undefined }, { ...other, tolerationSeconds: undefined });
 
 export const runtimeClass = strategy<RuntimeClass>({
   resource: "runtimeclasses",

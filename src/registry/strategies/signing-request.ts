@@ -9,6 +9,7 @@ import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { chainProblem, requestProblem } from "./rules/certificate-request.ts";
 import { conditionStatuses } from "./rules/conditions.ts";
 import { oneOf, supported } from "./rules/one-of.ts";
+import { repeats } from "./rules/repeats.ts";
 import { same } from "./rules/unchanged.ts";
 
 type Request = CertificateSigningRequest;
@@ -27,9 +28,10 @@ function errorsOf(request: Request, old: Request | undefined, { dialect }: Circu
   const errors = problem ? [invalidValue("spec.request", spec.request, problem)] : [];
   const given = spec.usages ?? [];
   if (given.length === 0) errors.push(required("spec.usages"));
+  const repeated = repeats<string>();
   given.forEach((usage, position) => {
     errors.push(...supported(usage, `spec.usages[${position}]`, usages));
-    if (given.indexOf(usage) < position) errors.push(duplicate(`spec.usages[${position}]`, usage));
+    if (repeated(usage)) errors.push(duplicate(`spec.usages[${position}]`, usage));
   });
   const legacy = dialect.names.signers.legacyUnknown;
   if (spec.signerName === legacy && old?.spec.signerName !== legacy)
@@ -96,12 +98,15 @@ function changeErrors(request: Request, old: Request, may: { readonly approve?: 
 
 /** Conditions without times get the present one, or that of the same condition before. */
 function timed(conditions: readonly Condition[] | undefined, old: Request, now: Date): Condition[] | undefined {
+  const known = new Map((old.status.conditions ?? []).toReversed().flatMap((each) => (each.lastTransitionTime ? [[stateOf(each), each]] : [])));
   return conditions?.map((condition) => {
-    const before = old.status.conditions?.find(({ type, status, lastTransitionTime }) => type === condition.type && status === condition.status && lastTransitionTime);
+    const before = known.get(stateOf(condition));
     const present = timestamp(now);
     return { ...condition, lastUpdateTime: condition.lastUpdateTime ?? present, lastTransitionTime: condition.lastTransitionTime ?? before?.lastTransitionTime ?? present };
   });
 }
+
+const stateOf = ({ type, status }: Condition): string => JSON.stringify([type, status]);
 
 function withConditions(status: Request["status"], conditions: Condition[] | undefined): Request["status"] {
   const { conditions: _dropped, ...rest } = status;

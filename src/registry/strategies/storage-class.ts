@@ -1,5 +1,5 @@
 // Storage classes: how volumes are made. Nothing about that changes later, but whether they may grow.
-import { StorageClass } from "#api";
+import { StorageClass, type TopologySelectorLabelRequirement } from "#api";
 import { type FieldError, duplicate, forbiddenField, invalidValue, required, tooLong } from "#base";
 import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
@@ -7,10 +7,13 @@ import { isDefaultClass } from "./cells/volume.ts";
 import { oldNodeLabel } from "./pod-warnings.ts";
 import { qualifiedNameErrors } from "./rules/format.ts";
 import { supported } from "./rules/one-of.ts";
+import { repeats } from "./rules/repeats.ts";
 import { same, unchanged } from "./rules/unchanged.ts";
 
 const mostParameters = 512;
 const largestParameters = 256 * 1024;
+/** Terms that are all alike would be told by the square of their number. */
+const mostRepeated = 1000;
 
 function errorsOf({ provisioner, parameters, reclaimPolicy, volumeBindingMode: mode, allowedTopologies }: StorageClass): FieldError[] {
   const errors = provisioner ? qualifiedNameErrors(provisioner.toLowerCase(), "provisioner") : [required("provisioner")];
@@ -27,16 +30,23 @@ function parameterErrors(parameters: readonly (readonly [string, string])[]): Fi
   return size > largestParameters ? [...errors, tooLong("parameters", "", largestParameters)] : errors;
 }
 
+/** The keys and their values, whatever their order. */
+const shapeOf = (expressions: readonly TopologySelectorLabelRequirement[]): string =>
+  JSON.stringify([...new Map(expressions.map(({ key, values }) => [key, [...new Set(values)].toSorted()]))].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+const emptyShape = shapeOf([]);
+
 function topologyErrors(terms: NonNullable<StorageClass["allowedTopologies"]>): FieldError[] {
-  const shapes = terms.map(({ matchLabelExpressions }) => new Map((matchLabelExpressions ?? []).map(({ key, values }) => [key, new Set(values)])));
+  const earlier = new Map<string, number>();
+  let left = mostRepeated;
   return terms.flatMap(({ matchLabelExpressions }, position) => {
     const path = `allowedTopologies[${position}].matchLabelExpressions`;
     const keys = new Set<string>();
     const errors = (matchLabelExpressions ?? []).flatMap(({ key, values }, index) => {
       const at = `${path}[${index}]`;
       const found: FieldError[] = values?.length ? [] : [required(`${at}.values`)];
+      const repeated = repeats<string>();
       values?.forEach((value, place) => {
-        if (values.indexOf(value) < place) found.push(duplicate(`${at}.values[${place}]`, value));
+        if (repeated(value)) found.push(duplicate(`${at}.values[${place}]`, value));
       });
       found.push(...qualifiedNameErrors(key, `${at}.key`));
       if (keys.has(key)) found.push(duplicate(`${at}.key`, key));
@@ -44,8 +54,12 @@ function topologyErrors(terms: NonNullable<StorageClass["allowedTopologies"]>): 
       return found;
     });
     // An empty term equals every place that is not filled yet, as clients have come to know it.
-    const repeated = shapes.slice(0, position).filter((earlier) => same(earlier, shapes[position])).length + (shapes[position]!.size === 0 ? terms.length : 0);
-    return [...errors, ...Array.from({ length: repeated }, () => duplicate(path, ""))];
+    const shape = shapeOf(matchLabelExpressions ?? []);
+    const alike = earlier.get(shape) ?? 0;
+    earlier.set(shape, alike + 1);
+    const told = Math.min(left, alike + (shape === emptyShape ? terms.length : 0));
+    left -= told;
+    return [...errors, ...Array.from({ length: told }, () => duplicate(path, ""))];
   });
 }
 

@@ -294,3 +294,8 @@ test("tables show storage", () => {
   const marked = { name: "x", annotations: { "storageclass.orch.io/is-default-class": "true" } };
   assert.deepEqual(cellsOf(storageClass, { metadata: marked, provisioner }), ["x (default)", provisioner, "Delete", "Immediate", false, "<unknown>"]);
 });
+
+test("empty topology terms are told as often as somebody can read", () => {
+  const { causes } = tryCreate(storageClass, { metadata, provisioner, volumeBindingMode: "Immediate", allowedTopologies: Array.from({ length: 2000 }, () => ({})) });
+  assert.equal(causes.length, 1000);
+});

@@ -14,6 +14,7 @@ import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { formatErrors } from "./rules/format.ts";
 import { labelSelectorErrors } from "./rules/label-selector.ts";
 import { supported } from "./rules/one-of.ts";
+import { repeats } from "./rules/repeats.ts";
 import { urlParts } from "./rules/url-parts.ts";
 
 type Webhook = ValidatingWebhook | MutatingWebhook;
@@ -141,9 +142,10 @@ function pathErrors(path: string | undefined, field: string): FieldError[] {
 
 function reviewErrors(versions: readonly string[], path: string, { knownReview }: Strictness): FieldError[] {
   if (versions.length === 0) return [required(path, `must specify one of ${reviewVersions.join(", ")}`)];
+  const repeated = repeats<string>();
   const errors = versions.flatMap((version, position) => {
     const field = `${path}[${position}]`;
-    return versions.indexOf(version) < position ? [invalidValue(field, version, "duplicate version")] : formatErrors(version, field, dns1035LabelProblems);
+    return repeated(version) ? [invalidValue(field, version, "duplicate version")] : formatErrors(version, field, dns1035LabelProblems);
   });
   const unknown = knownReview && !versions.some((version) => reviewVersions.includes(version));
   return unknown ? [...errors, invalidValue(path, versions, `must include at least one of ${reviewVersions.join(", ")}`)] : errors;

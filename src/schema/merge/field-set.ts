@@ -7,7 +7,7 @@
 
 import type { Json } from "./json-value.ts";
 import { isEmptyObject, isObject } from "./json-value.ts";
-import { type FieldPath, compareElements, parseElement } from "./path-element.ts";
+import { type FieldPath, compareElements, parseElement, sortedElements } from "./path-element.ts";
 
 export interface FieldSet {
   readonly [element: string]: FieldSet;
@@ -96,6 +96,17 @@ export function pathsOf(set: FieldSet): FieldPath[] {
 }
 
 export const union = (a: FieldSet, b: FieldSet): FieldSet => (isEmptySet(b) ? a : isEmptySet(a) ? b : unionNodes(a, b, false));
+
+/** Of many sets, in pairs: one after the other would copy what is gathered again and again. */
+export function unionOf(sets: readonly FieldSet[]): FieldSet {
+  let round = sets;
+  while (round.length > 1) {
+    const pairs: FieldSet[] = [];
+    for (let i = 0; i < round.length; i += 2) pairs.push(i + 1 < round.length ? union(round[i]!, round[i + 1]!) : round[i]!);
+    round = pairs;
+  }
+  return round[0] ?? leaf;
+}
 
 function unionNodes(a: FieldSet, b: FieldSet, member: boolean): FieldSet {
   if (a === b) return a;
@@ -210,7 +221,7 @@ function parseNode(node: Json, root: boolean): FieldSet | undefined {
     children.set(element, before === undefined ? child : unionChild(before, child));
   }
   const result = start(!root && ("." in node || children.size === 0));
-  for (const element of [...children.keys()].sort(compareElements)) result[element] = children.get(element)!;
+  for (const element of sortedElements(children.keys())) result[element] = children.get(element)!;
   return finish(result) ?? leaf;
 }
 

@@ -2,7 +2,7 @@
 
 import { type Json, isList, isObject, own } from "./json-value.ts";
 import type { ListType } from "./merge-type.ts";
-import { type PathElement, compareElements, elementText, indexElement, keyElement, valueElement } from "./path-element.ts";
+import { type PathElement, elementText, inKeyOrder, indexElement, keyElement, sortedElements, valueElement } from "./path-element.ts";
 import { TypedError } from "./typed-error.ts";
 
 /** The element of one item. Throws a TypedError when the item cannot be told apart from others. */
@@ -15,7 +15,9 @@ export function itemElement(type: ListType, item: Json, index: number): PathElem
   return valueElement(item);
 }
 
-function keyedElement({ keys, of }: ListType, item: Json, index: number): PathElement {
+const keyedElement = (type: ListType, item: Json, index: number): PathElement => keyElement(type.keys, keyValues(type, item, index));
+
+function keyValues({ keys, of }: ListType, item: Json, index: number): Json[] {
   if (item === null) throw fault(index, "associative list with keys may not have a null element");
   if (!isObject(item)) throw fault(index, "associative list with keys may not have non-map elements");
   const values: Json[] = [];
@@ -24,7 +26,13 @@ function keyedElement({ keys, of }: ListType, item: Json, index: number): PathEl
     if (value === undefined) throw fault(index, `associative list with keys has an element that omits key field "${key}" (and doesn't have default value)`);
     values.push(value);
   }
-  return keyElement(keys, values);
+  return values;
+}
+
+/** The elements of items that can be told apart, in the order of field sets. */
+export function inOrder(type: ListType, items: ReadonlyMap<PathElement, Json>): PathElement[] {
+  if (type.relation !== "keyed" || items.size < 2) return sortedElements(items.keys());
+  return inKeyOrder(Array.from(items, ([element, item]) => ({ element, keys: { names: type.keys, values: keyValues(type, item, 0) } })));
 }
 
 const fault = (index: number, message: string): TypedError => new TypedError([{ path: "", message: `element ${index}: ${message}` }]);
@@ -41,6 +49,3 @@ export function itemsByElement(type: ListType, items: readonly Json[]): Readonly
 }
 
 export const noItems: ReadonlyMap<PathElement, Json> = new Map();
-
-/** Elements in the order of field sets. */
-export const sortedElements = (elements: Iterable<PathElement>): PathElement[] => [...elements].sort(compareElements);

@@ -65,7 +65,11 @@ export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managed 
 export function encodeManagers({ managers, times }: Managed): readonly ManagedFieldsEntry[] {
   const entries: ManagedFieldsEntry[] = [];
   for (const [identity, manager] of managers) entries.push(encode(manager, times.get(identity)));
-  return entries.length > 1 ? entries.sort(compareEntries) : entries;
+  if (entries.length < 2) return entries;
+  return entries
+    .map((entry) => ({ entry, seconds: secondsOf(entry.time) }))
+    .sort(compareEntries)
+    .map(({ entry }) => entry);
 }
 
 function encode({ name, operation, apiVersion, subresource, fields, entry }: Manager, time: string | undefined): ManagedFieldsEntry {
@@ -81,10 +85,15 @@ function encode({ name, operation, apiVersion, subresource, fields, entry }: Man
   };
 }
 
-function compareEntries(a: ManagedFieldsEntry, b: ManagedFieldsEntry): number {
+interface Timed {
+  readonly entry: ManagedFieldsEntry;
+  readonly seconds: number;
+}
+
+function compareEntries({ entry: a, seconds: aSeconds }: Timed, { entry: b, seconds: bSeconds }: Timed): number {
   return (
     compareText(a.operation ?? "", b.operation ?? "") ||
-    secondsOf(a.time) - secondsOf(b.time) ||
+    aSeconds - bSeconds ||
     compareText(a.manager ?? "", b.manager ?? "") ||
     compareText(a.apiVersion ?? "", b.apiVersion ?? "") ||
     compareText(a.subresource ?? "", b.subresource ?? "")

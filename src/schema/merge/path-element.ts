@@ -103,17 +103,33 @@ export function compareElements(a: PathElement, b: PathElement): number {
   }
 }
 
+/** Elements in their order. What they mean is read once for each, not for each comparison: of many, few are remembered. */
+export function sortedElements(elements: Iterable<PathElement>): PathElement[] {
+  const list = [...elements];
+  if (list.length < 2) return list;
+  if (!list.every((element) => element.charCodeAt(0) === 0x6b)) return list.sort(compareElements);
+  return inKeyOrder(list.map((element) => ({ element, keys: read(element) })));
+}
+
+/** Elements of list items in their order, by the keys that are known of each. */
+export const inKeyOrder = (items: { readonly element: PathElement; readonly keys: Keys }[]): PathElement[] =>
+  items.sort((a, b) => compareKeys(a.keys, b.keys)).map(({ element }) => element);
+
+/** The names of keys, sorted, and the values of one item for them. */
+export type Keys = Pick<Read, "names" | "values">;
+
 const rank = (kind: number): number => "fkvi".indexOf(String.fromCharCode(kind));
 
-function compareKeys(a: Pick<Read, "names" | "values">, b: Pick<Read, "names" | "values">): number {
+function compareKeys(a: Keys, b: Keys): number {
   for (let i = 0; i < a.names.length && i < b.names.length; i++) {
-    const order = compareText(a.names[i]!, b.names[i]!) || compareValues(a.values[i]!, b.values[i]!);
+    const order = (a.names === b.names ? 0 : compareText(a.names[i]!, b.names[i]!)) || compareValues(a.values[i]!, b.values[i]!);
     if (order !== 0) return order;
   }
   return a.names.length - b.names.length;
 }
 
 function compareValues(a: Json, b: Json): number {
+  if (typeof a === "string" && typeof b === "string") return compareText(a, b);
   const order = valueRank(a) - valueRank(b);
   if (order !== 0) return order;
   if (typeof a === "string") return compareText(a, b as string);
@@ -129,7 +145,7 @@ function compareValues(a: Json, b: Json): number {
   return a! < b! ? -1 : a! > b! ? 1 : 0;
 }
 
-function entriesOf(object: { readonly [key: string]: Json }): Pick<Read, "names" | "values"> {
+function entriesOf(object: { readonly [key: string]: Json }): Keys {
   const names = Object.keys(object).sort(compareText);
   return { names, values: names.map((name) => object[name]!) };
 }

@@ -9,38 +9,46 @@ import { TypedError, type TypedFinding } from "./typed-error.ts";
 /** Throws a TypedError with all findings. */
 export function checkTyped(type: MergeType, value: Json): void {
   const findings: TypedFinding[] = [];
-  check(type, value, "", findings);
+  check(type, value, undefined, findings);
   if (findings.length > 0) throw new TypedError(findings);
 }
 
-function check(type: MergeType, value: Json, path: string, findings: TypedFinding[]): void {
+/** Where a value stands; made into text for those that do not fit, which are few. */
+interface Place {
+  readonly above: Place | undefined;
+  readonly element: string;
+}
+
+const textOf = (place: Place | undefined): string => (place ? textOf(place.above) + elementText(place.element) : "");
+
+function check(type: MergeType, value: Json, place: Place | undefined, findings: TypedFinding[]): void {
   if (value === null) return;
   switch (type.is) {
     case "scalar":
       if (type.of !== "anything" && !isScalar(type.of, value))
-        findings.push({ path, message: `expected ${type.of === "number" ? "numeric (int or float)" : type.of}, got ${shown(value)}` });
+        findings.push({ path: textOf(place), message: `expected ${type.of === "number" ? "numeric (int or float)" : type.of}, got ${shown(value)}` });
       return;
     case "struct":
     case "map":
-      if (!isObject(value)) findings.push({ path, message: `expected map, got ${shown(value)}` });
-      else for (const key in value) checkKey(type, key, value, path, findings);
+      if (!isObject(value)) findings.push({ path: textOf(place), message: `expected map, got ${shown(value)}` });
+      else for (const key in value) checkKey(type, key, value, place, findings);
       return;
     case "list":
-      if (!isList(value)) findings.push({ path, message: `expected list, got ${shown(value)}` });
-      else checkList(type, value, path, findings);
+      if (!isList(value)) findings.push({ path: textOf(place), message: `expected list, got ${shown(value)}` });
+      else checkList(type, value, place, findings);
       return;
     case "any":
   }
 }
 
-function checkKey(type: StructType | Extract<MergeType, { is: "map" }>, key: string, value: JsonObject, path: string, findings: TypedFinding[]): void {
-  const below = `${path}${elementText(fieldElement(key))}`;
+function checkKey(type: StructType | Extract<MergeType, { is: "map" }>, key: string, value: JsonObject, place: Place | undefined, findings: TypedFinding[]): void {
+  const below = { above: place, element: fieldElement(key) };
   const of = type.is === "map" ? type.of : (type.byName.get(key)?.type ?? type.others);
-  if (of === undefined) findings.push({ path: below, message: "field not declared in schema" });
+  if (of === undefined) findings.push({ path: textOf(below), message: "field not declared in schema" });
   else check(of, value[key]!, below, findings);
 }
 
-function checkList(type: ListType, items: readonly Json[], path: string, findings: TypedFinding[]): void {
+function checkList(type: ListType, items: readonly Json[], place: Place | undefined, findings: TypedFinding[]): void {
   const seen = new Set<string>();
   for (let i = 0; i < items.length; i++) {
     let element = indexElement(i);
@@ -48,12 +56,12 @@ function checkList(type: ListType, items: readonly Json[], path: string, finding
       element = itemElement(type, items[i]!, i);
     } catch (error) {
       if (!(error instanceof TypedError)) throw error;
-      findings.push({ path, message: error.findings[0]!.message });
+      findings.push({ path: textOf(place), message: error.findings[0]!.message });
       return;
     }
-    if (seen.has(element)) findings.push({ path, message: `duplicate entries for key ${elementText(element)}` });
+    if (seen.has(element)) findings.push({ path: textOf(place), message: `duplicate entries for key ${elementText(element)}` });
     seen.add(element);
-    check(type.of, items[i]!, `${path}${elementText(element)}`, findings);
+    check(type.of, items[i]!, { above: place, element }, findings);
   }
 }
 

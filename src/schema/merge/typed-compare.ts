@@ -2,9 +2,9 @@
 
 import { type FieldSet, type MutableFieldSet, finish, leaf, start } from "./field-set.ts";
 import { type Json, type JsonObject, isEmptyObject, isList, isObject, own, sameJson } from "./json-value.ts";
-import { itemElement, itemsByElement, noItems, sortedElements } from "./list-items.ts";
+import { inOrder, itemElement, itemsByElement, noItems } from "./list-items.ts";
 import { type ListType, type MergeType, type StructType, anyType, typeUnder } from "./merge-type.ts";
-import { compareElements, compareText, fieldElement } from "./path-element.ts";
+import { compareText, fieldElement } from "./path-element.ts";
 
 export interface Comparison {
   readonly added: FieldSet;
@@ -91,10 +91,9 @@ function compareItems(type: ListType, a: readonly Json[] | undefined, b: readonl
   if (sameJson(a, b)) return undefined;
   const left = a === undefined ? noItems : itemsByElement(type, a);
   const right = b === undefined ? noItems : itemsByElement(type, b);
-  const elements = new Set(left.keys());
-  for (const element of right.keys()) elements.add(element);
+  const items = left.size === 0 ? right : right.size === 0 ? left : new Map([...left, ...right]);
   const found = new Gathered();
-  for (const element of sortedElements(elements)) found.put(element, compare(type.of, left.get(element), right.get(element), split));
+  for (const element of inOrder(type, items)) found.put(element, compare(type.of, left.get(element), right.get(element), split));
   return found.result;
 }
 
@@ -134,7 +133,7 @@ export function ownedTree(type: MergeType, value: Json): FieldSet {
     for (const key of Object.keys(value).sort(compareText)) node[fieldElement(key)] = ownedTree(typeUnder(type, key), value[key]!);
   } else if (type.is === "list" && type.relation !== "atomic" && isList(value)) {
     const items = itemsByElement(type, value);
-    for (const element of sortedElements(items.keys())) node[element] = ownedTree(type.of, items.get(element)!);
+    for (const element of inOrder(type, items)) node[element] = ownedTree(type.of, items.get(element)!);
   }
   return finish(node)!;
 }
@@ -149,7 +148,11 @@ function namedFields(type: MergeType, value: Json, member: boolean): FieldSet | 
   if (type.is === "any" && (isList(value) || (!isObject(value) && value !== null))) return leaf;
   const node = start(member || value === null || (isObject(value) && isEmptyObject(value)));
   if (type.is === "list") {
-    if (isList(value)) for (const [element, item] of elementsInOrder(type, value)) node[element] = namedFields(type.of, item, true)!;
+    if (isList(value)) {
+      // Of items that cannot be told apart, the last is meant.
+      const items = new Map(value.map((item, i) => [itemElement(type, item, i), item]));
+      for (const element of inOrder(type, items)) node[element] = namedFields(type.of, items.get(element)!, true)!;
+    }
   } else if (isObject(value) && type.is === "struct" && type.others === undefined) {
     for (const { name, element, type: of } of type.fields) {
       const child = value[name] === undefined ? undefined : namedFields(of, value[name], false);
@@ -163,6 +166,3 @@ function namedFields(type: MergeType, value: Json, member: boolean): FieldSet | 
   }
   return finish(node);
 }
-
-const elementsInOrder = (type: ListType, items: readonly Json[]): (readonly [string, Json])[] =>
-  items.map((item, i) => [itemElement(type, item, i), item] as const).sort(([a], [b]) => compareElements(a, b));

@@ -1,6 +1,6 @@
 // Who manages what after a write that is not an apply: the writer takes over what it changed.
 
-import { type FieldSet, isEmptySet, leaf, union } from "./field-set.ts";
+import { type FieldSet, isEmptySet, leaf, union, unionOf } from "./field-set.ts";
 import type { JsonObject } from "./json-value.ts";
 import {
   type Managed,
@@ -110,9 +110,12 @@ function capped(managed: Managed): Managed {
   if (updaters.length <= mostUpdateManagers) return managed;
   const managers = new Map(managed.managers);
   const times = new Map(managed.times);
-  updaters.sort((a, b) => secondsOf(times.get(a)) - secondsOf(times.get(b)) || compareText(a, b));
+  const seconds = new Map(updaters.map((identity) => [identity, secondsOf(times.get(identity))]));
+  updaters.sort((a, b) => seconds.get(a)! - seconds.get(b)! || compareText(a, b));
 
   let left = updaters.length;
+  const gathered = new Map<string, FieldSet[]>();
+  const gather = (bucket: string, { fields }: Manager): void => void gathered.get(bucket)!.push(fields);
   const oldest = new Map<string, string>();
   for (const identity of updaters) {
     if (left <= mostUpdateManagers) break;
@@ -126,11 +129,14 @@ function capped(managed: Managed): Managed {
     const bucket = identityOf(ancient);
     // The bucket may be the younger of the two; it then takes in the older one.
     if (identity === bucket || !managers.has(bucket)) {
-      managers.set(bucket, withFields(managers.get(bucket) ?? ancient, union(managers.get(bucket)?.fields ?? leaf, managers.get(first)!.fields)));
+      if (!gathered.has(bucket)) gathered.set(bucket, [managers.get(bucket)?.fields ?? leaf]);
+      if (!managers.has(bucket)) managers.set(bucket, ancient);
+      gather(bucket, managers.get(first)!);
       managers.delete(first);
     }
     if (identity !== bucket) {
-      managers.set(bucket, withFields(managers.get(bucket)!, union(managers.get(bucket)!.fields, manager.fields)));
+      if (!gathered.has(bucket)) gathered.set(bucket, [managers.get(bucket)!.fields]);
+      gather(bucket, manager);
       managers.delete(identity);
     }
     const time = times.get(identity);
@@ -138,5 +144,6 @@ function capped(managed: Managed): Managed {
     else times.set(bucket, time);
     left--;
   }
+  for (const [bucket, sets] of gathered) managers.set(bucket, withFields(managers.get(bucket)!, unionOf(sets)));
   return { managers, times };
 }

@@ -94,7 +94,8 @@ function templateOf({ resource, object }: Attempt): PodTemplateSpec | undefined 
 function matters(spec: PodSpec, old: PodSpec): boolean {
   const changed = (now: readonly Container[] = [], before: readonly Container[] = []): boolean =>
     now.length !== before.length || now.some(({ image }, position) => image !== before[position]!.image);
-  const looksIn = (spec.ephemeralContainers ?? []).some(({ name, image }) => old.ephemeralContainers?.find((each) => each.name === name)?.image !== image);
+  const before = new Map((old.ephemeralContainers ?? []).toReversed().map(({ name, image }) => [name, image]));
+  const looksIn = (spec.ephemeralContainers ?? []).some(({ name, image }) => before.get(name) !== image);
   return looksIn || changed(spec.containers ?? [], old.containers ?? []) || changed(spec.initContainers, old.initContainers);
 }
 

@@ -50,11 +50,12 @@ function seccompAnnotationErrors(annotations: Annotations, { names }: Dialect, p
 
 function appArmorErrors(annotations: Annotations, spec: PodSpec, { names }: Dialect, path: string): FieldError[] {
   const prefix = names.annotations.appArmorContainerPrefix;
+  let containers: Set<string> | undefined;
   return Object.entries(annotations).flatMap(([key, profile]) => {
     if (!key.startsWith(prefix)) return [];
     const name = key.slice(prefix.length);
-    const known = [...everyContainer(spec, "")].some(({ container }) => container.name === name);
-    const errors = known ? [] : [invalidValue(`${path}[${key}]`, name, "container not found")];
+    containers ??= new Set(Array.from(everyContainer(spec, ""), ({ container }) => container.name));
+    const errors = containers.has(name) ? [] : [invalidValue(`${path}[${key}]`, name, "container not found")];
     if (profile !== "" && profile !== "runtime/default" && profile !== "unconfined" && !profile.startsWith(localhost))
       errors.push(invalidValue(`${path}[${key}]`, profile, `invalid AppArmor profile name: "${profile}"`));
     return errors;

@@ -9,14 +9,14 @@ const actions = ["DoNotSchedule", "ScheduleAnyway"];
 const inclusions = ["Honor", "Ignore"];
 
 export function spreadErrors(constraints: readonly TopologySpreadConstraint[] | undefined, tolerateSelectors: boolean, path: string): FieldError[] {
+  const lastAt = new Map((constraints ?? []).map((constraint, position) => [placeOf(constraint), position]));
   return (constraints ?? []).flatMap((constraint, position) => {
     const at = `${path}[${position}]`;
     const { maxSkew, topologyKey, whenUnsatisfiable: action, minDomains, nodeAffinityPolicy, nodeTaintsPolicy, labelSelector } = constraint;
     const errors = positive(maxSkew, `${at}.maxSkew`);
     if (!topologyKey) errors.push(required(`${at}.topologyKey`, "can not be empty"));
     if (!actions.includes(action)) errors.push(notSupported(`${at}.whenUnsatisfiable`, action, actions));
-    if (constraints!.slice(position + 1).some((later) => later.topologyKey === topologyKey && later.whenUnsatisfiable === action))
-      errors.push(duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, `{${topologyKey}, ${action}}`));
+    if (lastAt.get(placeOf(constraint))! > position) errors.push(duplicate(`${at}.{topologyKey, whenUnsatisfiable}`, `{${topologyKey}, ${action}}`));
     errors.push(...positive(minDomains, `${at}.minDomains`));
     if (minDomains !== undefined && action !== "DoNotSchedule")
       errors.push(invalidValue(`${at}.minDomains`, minDomains, `can only use minDomains if whenUnsatisfiable=DoNotSchedule, not ${action}`));
@@ -26,6 +26,8 @@ export function spreadErrors(constraints: readonly TopologySpreadConstraint[] | 
     return tolerateSelectors ? errors : [...errors, ...labelSelectorErrors(labelSelector, `${at}.labelSelector`)];
   });
 }
+
+const placeOf = ({ topologyKey, whenUnsatisfiable }: TopologySpreadConstraint): string => JSON.stringify([topologyKey, whenUnsatisfiable]);
 
 function matchLabelKeyErrors({ matchLabelKeys, labelSelector }: TopologySpreadConstraint, path: string): FieldError[] {
   if (!matchLabelKeys?.length) return [];

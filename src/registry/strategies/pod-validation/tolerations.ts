@@ -23,6 +23,9 @@ export function tolerationErrors(tolerations: readonly Toleration[] | undefined,
   });
 }
 
+/** What is tolerated, as a text; how long tells no tolerations apart. */
+export const toleratedTaint = ({ key, operator, value, effect }: Toleration): string => JSON.stringify([key ?? "", operator ?? "", value ?? "", effect ?? ""]);
+
 export function taintErrors(taints: readonly Taint[] | undefined, path: string): FieldError[] {
   const seen = new Set<string>();
   return (taints ?? []).flatMap((taint, position) => {

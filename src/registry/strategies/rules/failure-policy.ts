@@ -4,6 +4,7 @@ import { type FieldError, duplicate, invalidValue, tooMany } from "#base";
 import { conditionStatuses } from "./conditions.ts";
 import { oneOf } from "./one-of.ts";
 import { qualifiedNameErrors } from "./format.ts";
+import { repeats } from "./repeats.ts";
 
 const mostRules = 20;
 const mostPatterns = 20;
@@ -37,9 +38,10 @@ function exitCodeErrors({ operator, containerName, values }: PodFailurePolicyOnE
   const codes = values ?? [];
   if (codes.length === 0) errors.push(invalidValue(`${at}.values`, values, "at least one value is required"));
   else if (codes.length > mostCodes) errors.push(tooMany(`${at}.values`, codes.length, mostCodes));
+  const repeated = repeats<number>();
   codes.forEach((code, position) => {
     if (operator === "In" && code === 0) errors.push(invalidValue(`${at}.values[${position}]`, code, "must not be 0 for the In operator"));
-    if (codes.indexOf(code) < position) errors.push(duplicate(`${at}.values[${position}]`, code));
+    if (repeated(code)) errors.push(duplicate(`${at}.values[${position}]`, code));
   });
   if (codes.some((code, position) => position > 0 && codes[position - 1]! > code)) errors.push(invalidValue(`${at}.values`, codes, "must be ordered"));
   return errors;
