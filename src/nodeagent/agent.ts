@@ -44,6 +44,7 @@ import { logRotation } from "./server/log-rotation.ts";
 import { podMetrics } from "./server/pod-metrics.ts";
 import { probeMetrics } from "./server/probe-metrics.ts";
 import { serve } from "./server/serve.ts";
+import { volumeMetrics } from "./server/volume-metrics.ts";
 import { apiSource } from "./sources/api-source.ts";
 import { fileSource } from "./sources/file-source.ts";
 import { type Mirrors, mirrors } from "./sources/mirrors.ts";
@@ -202,6 +203,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     objects,
     node,
     mounter: systemMounter(settings.experimentalMounterPath, (command, args) => shell.run(command, args)),
+    tally: volumeMetrics(metrics),
     podsFolder: files.podsFolder,
     keepTerminated: settings.keepTerminatedPodVolumes,
   });

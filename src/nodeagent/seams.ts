@@ -136,6 +136,15 @@ export interface PodTally {
   forgotten(podUid: string): void;
 }
 
+/** What becomes of volumes, for those who count. */
+export interface VolumeTally {
+  tried(operation: VolumeOperation, plugin: string, milliseconds: number, isGood: boolean): void;
+  /** From the first attempt until it was there. */
+  inPlace(operation: VolumeOperation, plugin: string, milliseconds: number): void;
+}
+
+export type VolumeOperation = "volume_mount" | "map_volume" | "volume_unmount" | "unmap_volume";
+
 /** A pod as its worker has it. */
 export interface WorkingPod {
   readonly lifecycle: "sync" | "terminating" | "terminated";

@@ -7,6 +7,7 @@ import type { Dialect } from "#dialect";
 import type { Call, Reply } from "#http";
 import { isStatic, uidOf } from "../pod.ts";
 import type { PodRegistry, WorkingPod } from "../seams.ts";
+import { pluginNameOf } from "../volumes/plugin-name.ts";
 
 export interface AgentMetricsOptions {
   readonly metrics: Metrics;
@@ -75,18 +76,9 @@ function tallied(family: Family<Gauge>, occurring: readonly (readonly string[])[
   for (const labels of occurring) family.with(...labels).add();
 }
 
-function volumesOf(
-  pod: Pod,
-  {
-    names: {
-      volumes: { pluginPrefix },
-    },
-  }: Dialect,
-  mounted: ReadonlyMap<string, unknown>,
-): string[][] {
+function volumesOf(pod: Pod, dialect: Dialect, mounted: ReadonlyMap<string, unknown>): string[][] {
   return (pod.spec.volumes ?? []).flatMap((volume) => {
-    const source = Object.keys(volume).find((field) => field !== "name" && volume[field as keyof typeof volume] !== undefined) ?? "";
-    const plugin = `${pluginPrefix}${source.replaceAll(/(?<=[a-z])[A-Z]+/g, (letters) => `-${letters.toLowerCase()}`).replace("config-map", "configmap")}`;
+    const plugin = pluginNameOf(volume, dialect);
     return [[plugin, "desired_state_of_world"], ...(mounted.has(volume.name) ? [[plugin, "actual_state_of_world"]] : [])];
   });
 }

@@ -28,6 +28,7 @@ async function setUp(t: TestContext) {
   const mounter = fakeMounter();
   const events: string[] = [];
   const changed: string[] = [];
+  const counted: string[] = [];
   const objects = referencedObjects({ client: api.client, clock, log: silentLog, strategy: "Watch", onChange: (uids) => void changed.push(...uids) });
   t.after(() => objects.close());
   /** An agent's volumes; another call is another agent that knows nothing yet. */
@@ -41,6 +42,10 @@ async function setUp(t: TestContext) {
       objects,
       node: { name: "n1", allocatable: () => ({ memory: "1Gi", cpu: "4" }), labels: () => ({ zone: "a" }) },
       mounter,
+      tally: {
+        tried: (operation, plugin, milliseconds, isGood) => void counted.push(`${operation} ${plugin} ${milliseconds} ${isGood ? "good" : "bad"}`),
+        inPlace: (operation, plugin, milliseconds) => void counted.push(`${operation} ${plugin} in place after ${milliseconds}`),
+      },
       podsFolder: join(folder, "pods"),
     });
   const volumes = anAgent();
@@ -65,7 +70,7 @@ async function setUp(t: TestContext) {
     }
     return found;
   };
-  return { folder, clock, api, mounter, events, changed, objects, volumes, anAgent, map, secret, mount, place, seen };
+  return { folder, clock, api, mounter, events, changed, counted, objects, volumes, anAgent, map, secret, mount, place, seen };
 }
 
 test("a config map is a folder of links into its data", async (t) => {
@@ -75,6 +80,18 @@ test("a config map is a folder of links into its data", async (t) => {
   assert.deepEqual(await seen(place("configmap")), { a: "644 1", b: "644 2", c: "644 3" });
   assert.equal(await readlink(join(place("configmap"), "a")), "..data/a");
   assert.match(await readlink(join(place("configmap"), "..data")), /^\.\.2024_01_01_00_00_00\.\d+$/);
+});
+
+test("attempts to set up a volume are counted, and the time until it was there, and its end", async (t) => {
+  const { map, mount, volumes, clock, counted } = await setUp(t);
+  const pod = podWith({ configMap: { name: "m" } });
+  await assert.rejects(mount(pod), VolumeTrouble);
+  await clock.advance(2000);
+  await map("m", { a: "1" });
+  await mount(pod);
+  await volumes.release("u1");
+  const plugin = `${dialects.orch.data.labelDomain}/configmap`;
+  assert.deepEqual(counted, [`volume_mount ${plugin} 0 bad`, `volume_mount ${plugin} 0 good`, `volume_mount ${plugin} in place after 2000`, `volume_unmount ${plugin} 0 good`]);
 });
 
 test("items choose keys, paths and modes", async (t) => {

@@ -6,7 +6,7 @@ import { type Clock, type Log, parseQuantity, quantityValue } from "#base";
 import type { ApiClient } from "#client";
 import type { Dialect } from "#dialect";
 import { containersOf, everyContainerOf, initContainersOf, keyOf, nameOf, namespaceOf, referenceTo, uidOf } from "../pod.ts";
-import { type EventRecorder, type MountedVolume, type NodeFacts, type PodVolumes, type ReferencedObjects, VolumeTrouble } from "../seams.ts";
+import { type EventRecorder, type MountedVolume, type NodeFacts, type PodVolumes, type ReferencedObjects, type VolumeTally, VolumeTrouble } from "../seams.ts";
 import { type Payload, giveFolder, writeAtomically } from "./atomic-writer.ts";
 import { ClaimTrouble, type ClaimUse, boundVolume } from "./claims.ts";
 import { clearAway } from "./clear-away.ts";
@@ -16,6 +16,7 @@ import { checkHostPath } from "./host-path.ts";
 import type { Mounter } from "./mounter.ts";
 import { giveToGroup } from "./ownership.ts";
 import { type PayloadSources, configMapPayload, downwardPayload, projectedPayload, secretPayload } from "./payload.ts";
+import { pluginNameOf } from "./plugin-name.ts";
 import { bindInside } from "./sub-path.ts";
 import { podTokens } from "./tokens.ts";
 
@@ -29,6 +30,7 @@ export interface VolumesOptions {
   readonly node: Pick<NodeFacts, "name" | "allocatable" | "labels">;
   readonly mounter: Mounter;
   readonly git?: Git;
+  readonly tally?: VolumeTally;
   /** The folder of all pods. */
   readonly podsFolder: string;
   /** Leaves volumes of ended pods mounted. */
@@ -50,16 +52,19 @@ const sharedMode = "1777";
 
 interface Failure {
   readonly message: string;
+  readonly firstAt: number;
   readonly at: number;
   readonly wait: number;
 }
 
 export function podVolumes(options: VolumesOptions): RunningVolumes {
-  const { dialect, clock, log, events, objects, node, mounter, podsFolder } = options;
+  const { dialect, clock, log, events, objects, node, mounter, podsFolder, tally } = options;
   const tokens = podTokens(options);
   const sources: PayloadSources = { objects, allocatable: () => node.allocatable(), token: (pod, audience, seconds) => tokens.get(pod, audience, seconds) };
   const ready = new Map<string, Map<string, MountedVolume>>();
   const failures = new Map<string, Failure>();
+  /** The kinds of each pod's volumes that are in place, for those who count. */
+  const plugins = new Map<string, readonly { readonly plugin: string; readonly asDevice: boolean }[]>();
   const busy = new Map<string, Promise<unknown>>();
   const kindFolder = (kind: string): string => `${dialect.names.volumes.pluginPrefix.replaceAll("/", "~")}${kind}`;
   const folderOf = (uid: string, kind: string, name: string): string => join(podsFolder, uid, "volumes", kindFolder(kind), name);
@@ -105,7 +110,16 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
     release: (uid) =>
       inTurn(uid, async () => {
         if (options.keepTerminated) return;
-        await clearAway(mounter, join(podsFolder, uid));
+        const at = clock.now();
+        const told = (isGood: boolean): void => {
+          for (const { plugin, asDevice } of plugins.get(uid) ?? []) tally?.tried(asDevice ? "unmap_volume" : "volume_unmount", plugin, clock.now() - at, isGood);
+        };
+        await clearAway(mounter, join(podsFolder, uid)).catch((error: unknown) => {
+          told(false);
+          throw error;
+        });
+        told(true);
+        plugins.delete(uid);
         ready.delete(uid);
         tokens.forget(uid);
         for (const key of failures.keys()) if (key.startsWith(`${uid}/`)) failures.delete(key);
@@ -138,17 +152,27 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
         trouble ??= failed.message;
         continue;
       }
+      const begunAt = clock.now();
+      const [operation, plugin] = [isDevice(pod, volume.name) ? ("map_volume" as const) : ("volume_mount" as const), pluginNameOf(volume, dialect)];
+      const firstAt = failed?.firstAt ?? begunAt;
       try {
         mounted.set(volume.name, await setUp(pod, volume));
         failures.delete(key);
+        tally?.tried(operation, plugin, clock.now() - begunAt, true);
+        tally?.inPlace(operation, plugin, clock.now() - firstAt);
       } catch (error) {
+        tally?.tried(operation, plugin, clock.now() - begunAt, false);
         const message = tell(pod, volume.name, error as Error);
-        failures.set(key, { message, at: clock.now(), wait: Math.min(longestRetryMilliseconds, failed ? failed.wait * 2 : firstRetryMilliseconds) });
+        failures.set(key, { message, firstAt, at: clock.now(), wait: Math.min(longestRetryMilliseconds, failed ? failed.wait * 2 : firstRetryMilliseconds) });
         trouble ??= message;
       }
     }
     if (trouble !== undefined) throw new VolumeTrouble(trouble);
     ready.set(uidOf(pod), mounted);
+    plugins.set(
+      uidOf(pod),
+      wanted.map((volume) => ({ plugin: pluginNameOf(volume, dialect), asDevice: isDevice(pod, volume.name) })),
+    );
     return mounted;
   }
 

@@ -1,0 +1,26 @@
+// How the work on volumes goes: how long each took to be set up and to be taken away, and what failed.
+import type { Metrics } from "#base";
+import type { VolumeTally } from "../seams.ts";
+
+const buckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
+
+export function volumeMetrics(metrics: Metrics): VolumeTally {
+  const operations = metrics.histogram({
+    name: "storage_operation_duration_seconds",
+    help: "How long setting up a volume took, and taking away a pod's volumes together, in seconds.",
+    labels: ["migrated", "operation_name", "status", "volume_plugin"],
+    buckets,
+    stability: "ALPHA",
+  });
+  const whole = metrics.histogram({
+    name: "volume_operation_total_seconds",
+    help: "From the first attempt to set up a volume until it was there, in seconds.",
+    labels: ["operation_name", "plugin_name"],
+    buckets,
+    stability: "ALPHA",
+  });
+  return {
+    tried: (operation, plugin, milliseconds, isGood) => operations.with("false", operation, isGood ? "success" : "fail-unknown", plugin).observe(milliseconds / 1000),
+    inPlace: (operation, plugin, milliseconds) => whole.with(`overall_${operation}`, plugin).observe(milliseconds / 1000),
+  };
+}
