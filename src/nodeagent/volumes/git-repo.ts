@@ -8,6 +8,11 @@ import type { Volume } from "#api";
 /** Runs git in a folder; gives what it said, or rejects with that. */
 export type Git = (folder: string, args: readonly string[]) => Promise<void>;
 
+/** What is asked for makes no sense, or is not safe. */
+export class GitRefusal extends Error {
+  override readonly name = "GitRefusal";
+}
+
 const timeLimitMilliseconds = 120_000;
 const longestOutput = 64 * 1024;
 const careful = ["-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"];
@@ -27,11 +32,11 @@ export const systemGit: Git = (folder, args) =>
 /** Clones into the folder, and leaves the revision there that is asked for. */
 export async function fillFromGit(git: Git, folder: string, { repository, revision = "", directory = "" }: NonNullable<Volume["gitRepo"]>): Promise<void> {
   for (const [name, text] of Object.entries({ repository, revision, directory }))
-    if (text.startsWith("-")) throw new Error(`${JSON.stringify(text)} is an invalid value for ${name}`);
+    if (text.startsWith("-")) throw new GitRefusal(`${JSON.stringify(text)} is an invalid value for ${name}`);
   const into = directory === "" ? "" : join(directory);
   // Deeper down could be inside of what git keeps for itself, where files are programs.
   if (into.includes("/") || into.includes("\\") || into === ".." || into === ".git")
-    throw new Error(`${JSON.stringify(directory)} is an invalid directory, it must not contain a directory separator`);
+    throw new GitRefusal(`${JSON.stringify(directory)} is an invalid directory, it must not contain a directory separator`);
   await git(folder, ["clone", "--", repository, ...(directory ? [directory] : [])]);
   if (revision === "") return;
   const found = await readdir(folder);

@@ -118,6 +118,11 @@ const missing: [name: string, volume: object, message: RegExp][] = [
   ["a key that is not there", { configMap: { name: "m", items: [{ key: "nope", path: "x" }] } }, /configmap references non-existent config key: nope/],
   ["a path that leads out", { configMap: { name: "m", items: [{ key: "a", path: "../x" }] } }, /must be relative/],
   ["a kind that nobody here knows", { iscsi: { targetPortal: "x" } }, /no way to mount a volume of kind iscsi/],
+  [
+    "a repository that looks like an option",
+    { gitRepo: { repository: "-x" } },
+    /^MountVolume\.NewMounter initialization failed for volume "v" : "-x" is an invalid value for repository$/,
+  ],
   ["a driver that is not there", { csi: { driver: "x" } }, /driver name x not found in the list of registered CSI drivers/],
   [
     "a claim that is not there",

@@ -11,7 +11,7 @@ import { type Payload, giveFolder, writeAtomically } from "./atomic-writer.ts";
 import { ClaimTrouble, type ClaimUse, boundVolume } from "./claims.ts";
 import { clearAway } from "./clear-away.ts";
 import { DeviceTrouble, linkDevice } from "./device.ts";
-import { type Git, fillFromGit, systemGit } from "./git-repo.ts";
+import { type Git, GitRefusal, fillFromGit, systemGit } from "./git-repo.ts";
 import { checkHostPath } from "./host-path.ts";
 import type { Mounter } from "./mounter.ts";
 import { giveToGroup } from "./ownership.ts";
@@ -182,7 +182,7 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
         ? ["FailedMount", `Unable to attach or mount volumes: unmounted volumes=[${name}], unattached volumes=[], failed to process volumes=[${name}]: ${error.message}`]
         : error instanceof DeviceTrouble
           ? ["FailedMapVolume", error.message]
-          : ["FailedMount", `MountVolume.SetUp failed for volume ${JSON.stringify(name)} : ${error.message}`];
+          : ["FailedMount", `MountVolume.${error instanceof GitRefusal ? "NewMounter initialization" : "SetUp"} failed for volume ${JSON.stringify(name)} : ${error.message}`];
     events.event(referenceTo(pod), "Warning", reason, message);
     return message;
   }
