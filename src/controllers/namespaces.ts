@@ -1,10 +1,11 @@
 // Empties namespaces that are to go, says how far it is, and lets them go once nothing is left.
 import { isDeepStrictEqual } from "node:util";
 import type { Namespace } from "#api";
-import { ApiError, timeOfMillis } from "#base";
+import { timeOfMillis } from "#base";
 import { type AnyObject, kinds } from "#client";
 import { type Controller, type ControllerContext, queueFor } from "./context.ts";
 import { type Discovered, type ServedResource, discover, metadataClient, resourceText } from "./discovery.ts";
+import { ignoring } from "./ignoring.ts";
 
 type Condition = NonNullable<Namespace["status"]["conditions"]>[number];
 
@@ -63,9 +64,9 @@ export function namespaceController(context: ControllerContext): Controller {
     const conditions = conditionsFor(found, before, timeOfMillis(clock.now()));
     // A namespace that goes at once needs no report.
     if (!isEmpty && !isDeepStrictEqual(conditions, before))
-      await unlessGone(client.of(kinds.namespaces).patch(name, "merge", { status: { conditions } }, { subresource: "status" }));
+      await ignoring(["NotFound"], client.of(kinds.namespaces).patch(name, "merge", { status: { conditions } }, { subresource: "status" }));
     if (!isEmpty) return { againInMilliseconds: againMilliseconds };
-    await unlessGone(finalize(name, namespace.metadata.uid));
+    await ignoring(["NotFound"], finalize(name, namespace.metadata.uid));
   }
 
   async function finalize(name: string, uid: string | undefined): Promise<void> {
@@ -104,13 +105,5 @@ export function namespaceController(context: ControllerContext): Controller {
     if (resource.verbs.includes("deletecollection")) await objects.deleteAll(namespace);
     else await Promise.all(alive.map(({ metadata }) => objects.delete(namespace, metadata.name!, { uid: metadata.uid! })));
     return (await objects.list({ namespace })).items;
-  }
-}
-
-async function unlessGone(asked: Promise<unknown>): Promise<void> {
-  try {
-    await asked;
-  } catch (error) {
-    if (!(error instanceof ApiError && error.code === 404)) throw error;
   }
 }

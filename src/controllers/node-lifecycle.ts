@@ -5,7 +5,7 @@ import { timeOfMillis } from "#base";
 import { kinds } from "#client";
 import type { Dialect } from "#dialect";
 import { type Controller, type ControllerContext, queueFor } from "./context.ts";
-import { ignoring } from "./service-accounts.ts";
+import { ignoring } from "./ignoring.ts";
 
 type Condition = NonNullable<Node["status"]["conditions"]>[number];
 

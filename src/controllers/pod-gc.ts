@@ -1,9 +1,9 @@
 // Removes pods that nobody else will remove: those of nodes that are gone, those that were to go before they got a node, and the oldest of too many that are over.
 import type { Pod } from "#api";
-import { timeOfMillis } from "#base";
+import { ApiError, timeOfMillis } from "#base";
 import { type AnyObject, kinds } from "#client";
 import { type Controller, type ControllerContext, queueFor } from "./context.ts";
-import { ignoring } from "./service-accounts.ts";
+import { ignoring } from "./ignoring.ts";
 
 export interface PodGcFacts {
   readonly nodes: ReadonlySet<string>;
@@ -66,18 +66,13 @@ export function podGcController(context: ControllerContext): Controller {
   }
 
   async function isThere(name: string): Promise<boolean> {
-    let there = true;
-    await ignoring(
-      ["NotFound"],
-      client
-        .of(kinds.nodes)
-        .get(name)
-        .catch((error: unknown) => {
-          there = false;
-          throw error;
-        }),
-    );
-    return there;
+    try {
+      await client.of(kinds.nodes).get(name);
+      return true;
+    } catch (error) {
+      if (error instanceof ApiError && error.reason === "NotFound") return false;
+      throw error;
+    }
   }
 
   /** Its owner must not take it for one that still runs. */

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { aggregatedRules } from "#authz";
 import { kinds } from "#client";
 import { type Controller, type ControllerContext, queueFor } from "./context.ts";
-import { ignoring } from "./service-accounts.ts";
+import { ignoring } from "./ignoring.ts";
 
 export function roleAggregationController(context: ControllerContext): Controller {
   const { client, view } = context;

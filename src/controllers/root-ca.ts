@@ -3,7 +3,8 @@ import type { ConfigMap } from "#api";
 import { kinds } from "#client";
 import type { Dialect } from "#dialect";
 import { type Controller, type ControllerContext, queueFor } from "./context.ts";
-import { ignoring, isActive } from "./service-accounts.ts";
+import { ignoring } from "./ignoring.ts";
+import { isActive } from "./service-accounts.ts";
 
 const key = "ca.crt";
 const description = "The authorities of the API server's certificate, for connections from inside the cluster; not meant for any other server.";

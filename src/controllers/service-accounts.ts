@@ -1,7 +1,7 @@
 // Every namespace has a service account named "default".
-import { ApiError } from "#base";
 import { kinds } from "#client";
 import { type Controller, type ControllerContext, queueFor } from "./context.ts";
+import { ignoring } from "./ignoring.ts";
 
 const name = "default";
 
@@ -25,13 +25,3 @@ export function serviceAccountController(context: ControllerContext): Controller
 /** Whether anything may be made in it. */
 export const isActive = (namespace: { readonly status: { readonly phase?: string | undefined } } | undefined): boolean =>
   namespace !== undefined && namespace.status.phase !== "Terminating";
-
-/** What somebody else has done, or made impossible, meanwhile is no trouble. A namespace that goes refuses new objects with Forbidden. */
-export async function ignoring(reasons: readonly string[], asked: Promise<unknown>): Promise<void> {
-  try {
-    await asked;
-  } catch (error) {
-    const going = error instanceof ApiError && error.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating");
-    if (!(error instanceof ApiError && (going || reasons.includes(error.reason)))) throw error;
-  }
-}

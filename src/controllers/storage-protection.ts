@@ -2,7 +2,7 @@
 import type { ObjectMeta, PersistentVolumeClaim, Pod } from "#api";
 import { type AnyObject, kinds } from "#client";
 import { type Controller, type ControllerContext, queueFor } from "./context.ts";
-import { ignoring } from "./service-accounts.ts";
+import { ignoring } from "./ignoring.ts";
 
 const waits = ({ metadata }: { readonly metadata: ObjectMeta }, mark: string): boolean => Boolean(metadata.deletionTimestamp && metadata.finalizers?.includes(mark));
 const without = ({ metadata: { resourceVersion, uid, finalizers } }: AnyObject, mark: string): object => ({

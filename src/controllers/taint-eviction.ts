@@ -4,7 +4,7 @@ import { timeOfMillis } from "#base";
 import { type AnyObject, kinds } from "#client";
 import { type Controller, type ControllerContext, queueFor } from "./context.ts";
 import { recorder } from "./recorder.ts";
-import { ignoring } from "./service-accounts.ts";
+import { ignoring } from "./ignoring.ts";
 
 const expels = "NoExecute";
 
