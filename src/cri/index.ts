@@ -1,10 +1,9 @@
 export { type ContainerRuntime, ExecTimeout, type SandboxReport, isNotFound } from "./runtime.ts";
 export { type GrpcRuntimeOptions, grpcRuntime } from "./grpc/grpc-runtime.ts";
 export { type FakeRuntime, type FakeRuntimeOptions, type RecordedCall, fakeRuntime } from "./fake/fake-runtime.ts";
-export { type FakeImage, completeName } from "./fake/images.ts";
+export { type FakeImage } from "./fake/images.ts";
 export type { Program, World } from "./fake/program.ts";
-export { recordedForm } from "./recorded-form.ts";
-export { millisecondsOf, nanosecondsOf } from "./messages/language.ts";
+export { millisecondsOf } from "./messages/language.ts";
 export {
   type ImageSpec,
   type LinuxContainerResources,
@@ -31,6 +30,6 @@ export {
   containerState,
 } from "./messages/container.ts";
 export type { AuthConfig, FilesystemUsage, Image } from "./messages/image.ts";
-export { type ContainerEventResponse, type RuntimeCondition, type RuntimeConfig, type VersionResponse, containerEventType } from "./messages/runtime.ts";
+export { type ContainerEventResponse, type RuntimeCondition, type RuntimeConfig, type VersionResponse } from "./messages/runtime.ts";
 export { type PodSandbox, type PodSandboxConfig, type PodSandboxFilter, type PodSandboxMetadata, type PodSandboxStatus, sandboxState } from "./messages/sandbox.ts";
 export type { ContainerStats, ContainerStatsFilter, MetricDescriptor, PodSandboxMetrics, PodSandboxStats, PodSandboxStatsFilter } from "./messages/stats.ts";

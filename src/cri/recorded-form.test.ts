@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type { Message, Shape } from "#schema";
 import { calls } from "./grpc/calls.ts";
 import { namespaceMode } from "./messages/common.ts";
-import { recordedForm } from "./recorded-form.ts";
+import { recordedForm } from "./recorded-form.fixture.ts";
 
 test("a request shows the protocol's names, and nothing that is zero", () => {
   const request = {

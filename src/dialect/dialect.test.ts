@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { annotationName, apiVersionOf, componentName, chosenDialect, componentUser, dialectArgument, dialectNamed, dialects, groupFrom, groupName, labelName } from "./index.ts";
+import { apiVersionOf, componentName, chosenDialect, dialectArgument, dialectNamed, dialects, groupFrom, groupName, labelName } from "./index.ts";
 
 const { orch, kubernetes } = dialects;
 
@@ -24,7 +24,6 @@ const names: [what: string, get: (d: typeof orch) => string, orch: string, kuber
   ["a taint", (d) => d.names.taints.notReady, "node.orch.io/not-ready", "node.kubernetes.io/not-ready"],
   ["a label by its parts", (d) => labelName(d, "topology", "zone"), "topology.orch.io/zone", "topology.kubernetes.io/zone"],
   ["a label without prefix", (d) => labelName(d, "", "hostname"), "orch.io/hostname", "kubernetes.io/hostname"],
-  ["an audit annotation", (d) => annotationName(d, "authorization", "decision"), "authorization.orch.io/decision", "authorization.k8s.io/decision"],
   ["the system namespace", (d) => d.data.systemNamespace, "orch-system", "kube-system"],
   ["the node lease namespace", (d) => d.data.nodeLeaseNamespace, "orch-node-lease", "kube-node-lease"],
   ["the API service", (d) => d.data.apiService, "orch", "kubernetes"],
@@ -32,7 +31,6 @@ const names: [what: string, get: (d: typeof orch) => string, orch: string, kuber
   ["the agents' client signer", (d) => d.names.signers.agentClient, "orch.io/orch-apiserver-client-nodeagent", "kubernetes.io/kube-apiserver-client-kubelet"],
   ["the serving signer", (d) => d.names.signers.agentServing, "orch.io/nodeagent-serving", "kubernetes.io/kubelet-serving"],
   ["a component", (d) => componentName(d, "scheduler"), "orch-scheduler", "kube-scheduler"],
-  ["a component's user", (d) => componentUser(d, "scheduler"), "system:orch-scheduler", "system:kube-scheduler"],
   ["the agent's root", (d) => d.paths.agentRoot, "/var/lib/nodeagent", "/var/lib/kubelet"],
   ["the volume plugins", (d) => d.paths.agentVolumePlugins, "/usr/libexec/orch/nodeagent-plugins/volume/exec/", "/usr/libexec/kubernetes/kubelet-plugins/volume/exec/"],
   ["serving certificates", (d) => d.paths.servingCertificates, "/var/run/orch", "/var/run/kubernetes"],

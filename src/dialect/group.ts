@@ -30,11 +30,5 @@ export function groupFrom(dialect: Dialect, written: string): GroupName {
 /** `node`, `not-ready` → `node.<domain>/not-ready`; an empty prefix gives `<domain>/not-ready`. */
 export const labelName = (dialect: Dialect, prefix: string, name: string): string => `${prefix && `${prefix}.`}${dialect.data.labelDomain}/${name}`;
 
-/** A name in the API groups' domain, as audit annotations and aggregation labels use: `authorization.<suffix>/decision`. */
-export const annotationName = (dialect: Dialect, prefix: string, name: string): string => `${prefix && `${prefix}.`}${dialect.wire.groupSuffix}/${name}`;
-
 /** `scheduler` → the component's name, also the user agent's first word. */
 export const componentName = (dialect: Dialect, component: string): string => `${dialect.data.componentPrefix}${component}`;
-
-/** `scheduler` → the user that component is: `system:<component>`. */
-export const componentUser = (dialect: Dialect, component: string): string => `system:${dialect.data.componentPrefix}${component}`;

@@ -1,7 +1,7 @@
 export { cipherSuiteNames, isInsecureCipherSuite } from "./cipher-suites.ts";
-export { dialectOption, directory, file, helpOption, hiddenMetricsVersion, tlsVersion, tlsVersions, verboseModules, verbosityOption, versionOption } from "./common.ts";
+export { dialectOption, directory, file, helpOption, hiddenMetricsVersion, tlsVersion, verboseModules, verbosityOption, versionOption } from "./common.ts";
 export { type ConfigEntry, type ConfigFile, type ConfigNode, nodeWithin, parseConfigFile, plainOf, readConfigFile } from "./config-file.ts";
-export { type Gates, type GivenGates, featureGates, resolveGates, stageGates } from "./gates.ts";
+export { type Gates, type GivenGates, featureGates, resolveGates } from "./gates.ts";
 export { defaultText, description, helpText, terminalWidth, wrap } from "./help.ts";
 export { knownGates } from "./known-gates.ts";
 export { type LogSettings, logFrom } from "./log-settings.ts";
@@ -51,7 +51,7 @@ export {
 } from "./option-type.ts";
 export { type ReferencePage, renderReference } from "./reference.ts";
 export { Refusal, within } from "./refusal.ts";
-export { type Answering, answerOperator, problemText, provenanceText, settledTable } from "./report.ts";
-export { type Provenance, type Settled, type Sources, flagNames, settle } from "./settle.ts";
+export { type Answering, answerOperator, problemText, settledTable } from "./report.ts";
+export { type Provenance, type Settled, type Sources, settle } from "./settle.ts";
 export { tlsSettings } from "./tls-settings.ts";
 export { configOf, configText, migratedConfig } from "./write-config.ts";

@@ -29,7 +29,7 @@ export function answerOperator(set: OptionSet, settled: Settled<object>, { versi
 }
 
 /** `default`, `file config.yaml:12`, `flag --max-pods`. */
-export function provenanceText(source: Provenance): string {
+function provenanceText(source: Provenance): string {
   switch (source.from) {
     case "default":
     case "legacy default":

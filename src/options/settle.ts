@@ -215,7 +215,7 @@ function idleGates(set: OptionSet, given: GivenGates): string[] {
 }
 
 /** Every spelling of every flag. */
-export function flagNames(set: OptionSet): ReadonlyMap<string, AnyOption & { readonly flag: string }> {
+function flagNames(set: OptionSet): ReadonlyMap<string, AnyOption & { readonly flag: string }> {
   const names = new Map<string, AnyOption & { readonly flag: string }>();
   for (const { options } of set.sections) {
     for (const option of options) {

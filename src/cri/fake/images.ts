@@ -15,7 +15,7 @@ export interface FakeImage {
 const digest = (text: string): string => `sha256:${createHash("sha256").update(text).digest("hex")}`;
 
 /** A name with registry and tag, as runtimes complete it. */
-export function completeName(name: string): string {
+function completeName(name: string): string {
   if (name.startsWith("sha256:")) return name;
   const [first = "", ...rest] = name.split("/");
   const hosted = rest.length > 0 && (first.includes(".") || first.includes(":") || first === "localhost");
