@@ -306,6 +306,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       labels: () => node.labels(),
       allocatable: () => node.allocatable(),
       taints: () => node.node().spec.taints ?? [],
+      pressures: () => node.pressures(),
       allowedUnsafeSysctls: settings.allowedUnsafeSysctls,
       localStorageIsolation: settings.localStorageCapacityIsolation,
       appArmor: machine.appArmor,

@@ -19,12 +19,23 @@ interface Around {
   taints?: Taint[];
   unsafe?: string[];
   isolated?: boolean;
+  lacks?: string[];
 }
 const critical = { priority: 2_000_000_000 };
 const allocatable = { cpu: "2", memory: "1Gi", pods: "3", "ephemeral-storage": "1Gi", "hugepages-2Mi": "0", "example.com/gpu": "1" };
 
 const cases: [name: string, pod: Pod, reason: string | undefined, around?: Around][] = [
   ["a plain pod may run", pod(), undefined],
+  ["a node without memory takes no pods that ask for none", pod(), "Evicted", { lacks: ["MemoryPressure"] }],
+  ["a node without memory takes pods that ask for theirs", pod(asking({ memory: "1Mi" })), undefined, { lacks: ["MemoryPressure"] }],
+  [
+    "a node without memory takes pods that know it",
+    pod({ tolerations: [{ key: dialect.names.taints.memoryPressure, operator: "Exists" }] }),
+    undefined,
+    { lacks: ["MemoryPressure"] },
+  ],
+  ["a node without disk takes nobody", pod({ ...asking({ memory: "1Mi" }), tolerations: [{ operator: "Exists" }] }), "Evicted", { lacks: ["MemoryPressure", "DiskPressure"] }],
+  ["a node without disk takes pods of the system", pod(critical), undefined, { lacks: ["DiskPressure"] }],
   ["too many pods", pod(), "OutOfpods", { others: [pod(), pod(), pod()] }],
   ["as much cpu as there is fits", pod(asking({ cpu: "2" })), undefined],
   ["more cpu than there is does not", pod(asking({ cpu: "2001m" })), "OutOfcpu"],
@@ -80,7 +91,7 @@ const cases: [name: string, pod: Pod, reason: string | undefined, around?: Aroun
   ["an emptyDir without a size where local storage is not accounted for", pod({ volumes: [{ name: "v", emptyDir: {} }] }), undefined, { isolated: false }],
   ["a network sysctl in the host's network", pod({ hostNetwork: true, securityContext: { sysctls: [{ name: "net.ipv4.tcp_syncookies", value: "1" }] } }), "SysctlForbidden"],
 ];
-for (const [name, asked, reason, { others = [], taints = [], unsafe = [], isolated = true } = {}] of cases) {
+for (const [name, asked, reason, { others = [], taints = [], unsafe = [], isolated = true, lacks = [] } = {}] of cases) {
   test(`${name}: ${reason ?? "admitted"}`, () => {
     const admission = podAdmission({
       dialect,
@@ -88,6 +99,7 @@ for (const [name, asked, reason, { others = [], taints = [], unsafe = [], isolat
       labels: () => ({ zone: "a", cores: "8" }),
       allocatable: () => allocatable,
       taints: () => taints,
+      pressures: () => lacks,
       allowedUnsafeSysctls: unsafe,
       localStorageIsolation: isolated,
       appArmor: false,
@@ -103,6 +115,7 @@ const plainly: AdmissionOptions = {
   labels: () => ({}),
   allocatable: () => allocatable,
   taints: () => [],
+  pressures: () => [],
   allowedUnsafeSysctls: [],
   localStorageIsolation: true,
   appArmor: false,

@@ -3,6 +3,8 @@ import { type Pod, type Taint, tolerates, wantsNode } from "#api";
 import type { Dialect } from "#dialect";
 import { containersOf, everyContainerOf, isCritical, isHostNetwork, isStatic } from "../pod.ts";
 import type { Admitted, PodAdmission } from "../seams.ts";
+import { qosClass } from "../plan/qos.ts";
+import { memoryPressure } from "./conditions.ts";
 import { shortages } from "./fit.ts";
 import { podsToPreempt } from "./preemption.ts";
 
@@ -17,8 +19,8 @@ export interface AdmissionOptions {
   readonly localStorageIsolation: boolean;
   /** Whether the kernel can confine containers by profiles. */
   readonly appArmor: boolean;
-  /** Whether the node lacks memory, so that pods without requests must stay away. */
-  readonly memoryPressure?: () => boolean;
+  /** What the node lacks, as its conditions say. */
+  readonly pressures: () => readonly string[];
 }
 
 const safeSysctls = [
@@ -36,6 +38,8 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
   const no = (reason: string, message = `Predicate ${reason} failed`): Admitted => ({ ok: false, reason, message });
   return {
     admit: (pod, others) => {
+      const pressures = options.pressures();
+      if (pressures.length > 0 && !mayComeUnder(pressures, pod, dialect)) return no("Evicted", `The node had condition: [${pressures.join(" ")}]. `);
       const sysctl = sysctlProblem(pod, allowed);
       if (sysctl) return no("SysctlForbidden", sysctl);
       if (!options.localStorageIsolation && boundsLocalStorage(pod)) {
@@ -73,6 +77,14 @@ export function podAdmission(options: AdmissionOptions): PodAdmission {
       return { reason: "AppArmor", message: "Cannot enforce AppArmor: AppArmor is not enabled on the host" };
     },
   };
+}
+
+/** Whoever keeps the cluster going is let in; so is what asks for its memory beforehand, or knows that memory is short, where only that is. */
+function mayComeUnder(pressures: readonly string[], pod: Pod, dialect: Dialect): boolean {
+  if (isCritical(pod, dialect)) return true;
+  if (pressures.some((pressure) => pressure !== memoryPressure)) return false;
+  const taint: Taint = { key: dialect.names.taints.memoryPressure, effect: "NoSchedule" };
+  return qosClass(pod) !== "BestEffort" || (pod.spec.tolerations ?? []).some((one) => tolerates(one, taint));
 }
 
 function asksForAppArmor({ metadata }: Pod, { names }: Dialect): boolean {

@@ -27,9 +27,11 @@ interface Pressure {
   readonly off: readonly [reason: string, message: string, event: string];
 }
 
+export const memoryPressure = "MemoryPressure";
+
 const pressures: readonly Pressure[] = [
   {
-    type: "MemoryPressure",
+    type: memoryPressure,
     isOn: (health) => health.memoryPressure,
     on: ["HasInsufficientMemory", "has insufficient memory available", "NodeHasInsufficientMemory"],
     off: ["HasSufficientMemory", "has sufficient memory available", "NodeHasSufficientMemory"],
@@ -47,6 +49,9 @@ const pressures: readonly Pressure[] = [
     off: ["HasSufficientPID", "has sufficient PID available", "NodeHasSufficientPID"],
   },
 ];
+
+/** The conditions that say what the node lacks. */
+export const pressuresOf = (health: NodeHealth): string[] => pressures.filter(({ isOn }) => isOn(health)).map(({ type }) => type);
 
 /** The conditions after `before`; those of others stay, and Ready comes last when it is new. */
 export function nextConditions(before: readonly NodeCondition[], health: NodeHealth, now: number, dialect: Dialect): ConditionsChange {

@@ -3,7 +3,7 @@ import { Node, type NodeStatus } from "#api";
 import { ApiError, type Clock, type Log } from "#base";
 import { type AnyObject, type ApiClient, type Informer, type ResourceKind, informer } from "#client";
 import type { EventRecorder, NodeFacts } from "../seams.ts";
-import { type NodeHealth, nextConditions } from "./conditions.ts";
+import { type NodeHealth, nextConditions, pressuresOf } from "./conditions.ts";
 import { type NodeIdentity, type StatusFacts, freshNode, nodeAnnotations, nodeLabels, statusParts, statusPatch } from "./node-object.ts";
 
 export interface NodeLifeOptions {
@@ -26,6 +26,8 @@ export type KnownNode = Node & AnyObject;
 export interface NodeLife extends NodeFacts {
   /** Looks at the machine for the first time, then lives until stopped. Rejects when the machine cannot be read. */
   start(): Promise<void>;
+  /** The conditions that say what the node lacks. */
+  pressures(): readonly string[];
   /** The node as the API server has it; as it would be registered until then. */
   node(): Pick<Node, "metadata" | "spec" | "status">;
   /** Resolves once the API server has the node and it was seen. */
@@ -63,6 +65,7 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
     hostIps: () => last?.facts.addresses ?? [],
     allocatable: () => last?.facts.allocatable ?? {},
     labels: () => node().metadata.labels ?? {},
+    pressures: () => (last ? pressuresOf(last.health) : []),
     node,
     uid: () => standing?.metadata.uid,
     statusSoon: () => wake(),
