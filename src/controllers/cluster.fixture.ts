@@ -1,5 +1,5 @@
 // For tests: a server in this process, one loop over it, and a way to wait for what it does.
-import { type Clock, silentLog, systemClock } from "#base";
+import { ApiError, type Clock, silentLog, systemClock } from "#base";
 import { type RunningServer, startServer } from "#apiserver";
 import type { ApiClient } from "#client";
 import { clusterView } from "./cluster-view.ts";
@@ -36,11 +36,12 @@ export async function until<T>(ask: () => Promise<T | undefined | false>): Promi
 }
 
 /** What is asked for, or undefined when the server does not have it. */
-export const orNone = async <T>(asked: Promise<T>): Promise<T | undefined> => {
+export async function orNone<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === "NotFound") return undefined;
+    throw error;
   }
-};
+}
 export const gone = async (asked: Promise<unknown>): Promise<boolean> => (await orNone(asked)) === undefined;
