@@ -1,10 +1,11 @@
 // Ties pods without a node to one. Pods that fit nowhere are said so, and looked at again when something changes, or after a while.
 import type { Node, Pod } from "#api";
 import { ApiError, type Clock, type Log, timeOfMillis } from "#base";
-import { type AnyObject, type ApiClient, type InformerEvent, kinds } from "#client";
+import { type ApiClient, kinds } from "#client";
 import { clusterView, recorder, workQueue } from "#controllers";
 import type { Dialect } from "#dialect";
 import { choose } from "./choose.ts";
+import { type SeenPod, isOver, podsByNode } from "./pods-by-node.ts";
 
 export interface SchedulerOptions {
   readonly client: ApiClient;
@@ -21,10 +22,7 @@ const patienceMilliseconds = 60_000;
 const firstPause = 1000;
 const longestPause = 10_000;
 
-type SeenPod = Pod & AnyObject;
-
 const keyOf = ({ metadata }: Pod): string => `${metadata.namespace}/${metadata.name}`;
-const isOver = ({ status }: Pod): boolean => status.phase === "Succeeded" || status.phase === "Failed";
 const isOurs = ({ spec, metadata }: Pod): boolean =>
   !spec.nodeName && (spec.schedulerName ?? schedulerName) === schedulerName && !spec.schedulingGates?.length && !metadata.deletionTimestamp;
 
@@ -118,44 +116,4 @@ const matters = (old: Pod, pod: Pod): boolean =>
 function nodeMatters(old: Node, node: Node): boolean {
   const facts = ({ metadata, spec, status }: Node): unknown => [metadata.labels, spec, status.allocatable, status.conditions?.map(({ type, status: is }) => [type, is])];
   return JSON.stringify(facts(old)) !== JSON.stringify(facts(node));
-}
-
-interface PodsByNode {
-  see(event: InformerEvent<SeenPod>): void;
-  of(node: string): readonly Pod[];
-  has(pod: Pod): boolean;
-  /** Counts the pod as being there before the server has said so. */
-  assume(pod: SeenPod, node: string): void;
-  forget(pod: Pod): void;
-}
-
-function podsByNode(): PodsByNode {
-  const nodeOf = new Map<string, string>();
-  const byNode = new Map<string, Map<string, Pod>>();
-  const take = (key: string): void => {
-    const node = nodeOf.get(key);
-    if (node === undefined) return;
-    nodeOf.delete(key);
-    const there = byNode.get(node)!;
-    there.delete(key);
-    if (there.size === 0) byNode.delete(node);
-  };
-  const put = (key: string, pod: Pod, node: string): void => {
-    take(key);
-    nodeOf.set(key, node);
-    if (!byNode.has(node)) byNode.set(node, new Map());
-    byNode.get(node)!.set(key, pod);
-  };
-  /** By uid: a pod that was assumed and is gone must not stand for its successor. */
-  const uidOf = ({ metadata }: Pod): string => metadata.uid ?? "";
-  return {
-    see: ({ type, object }) => {
-      if (type === "deleted" || isOver(object)) take(uidOf(object));
-      else if (object.spec.nodeName) put(uidOf(object), object, object.spec.nodeName);
-    },
-    of: (node) => [...(byNode.get(node)?.values() ?? [])],
-    has: (pod) => nodeOf.has(uidOf(pod)),
-    assume: (pod, node) => put(uidOf(pod), pod, node),
-    forget: (pod) => take(uidOf(pod)),
-  };
 }
