@@ -122,6 +122,22 @@ test("a sink hands over whole lines, and the rest after a full pipe", () => {
   assert.equal(taken, "hello world\nnext\n");
 });
 
+test("a sink hands lines over by itself, those of each turn together", async () => {
+  const taken: string[] = [];
+  const sink = logSink({
+    descriptor: 2,
+    output: (_descriptor, bytes) => {
+      taken.push(Buffer.from(bytes).toString());
+      return bytes.length;
+    },
+  });
+  for (const lines of [["a\n", "b\n"], ["c\n"]]) {
+    for (const line of lines) sink.write(line);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  assert.deepEqual(taken, ["a\nb\n", "c\n"]);
+});
+
 test("a sink whose reader is gone neither throws nor grows", () => {
   let written = 0;
   const sink = logSink({

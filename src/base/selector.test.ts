@@ -49,6 +49,23 @@ for (const text of ["bogus", "a=b=c", "a=\\x"]) {
   test(`"${text}" is not a field selector`, () => assert.throws(() => parseFieldSelector(text), SelectorError));
 }
 
+const exactCases: [labels: string, fields: string, exact: string | undefined][] = [
+  ["", "", undefined],
+  ["app=web", "", "label app=web"],
+  ["app in (web)", "", "label app=web"],
+  ["app in (web,db),tier=back", "", "label tier=back"],
+  ["app!=web,tier", "", undefined],
+  ["app=web", "spec.nodeName=n1", "field spec.nodeName=n1"],
+  ["", "metadata.namespace=n", undefined],
+  ["app=web", "spec.nodeName!=n1", "label app=web"],
+];
+for (const [ofLabels, ofFields, exact] of exactCases) {
+  test(`an index ${exact ? `can serve ${exact}` : "cannot serve"} of "${ofLabels}" and "${ofFields}"`, () => {
+    const found = selector(parseLabelSelector(ofLabels), parseFieldSelector(ofFields)).exact;
+    assert.equal(found && `${found.of} ${found.key}=${found.value}`, exact);
+  });
+}
+
 test("a structured selector reads the same", () => {
   const selects = fromLabelSelector({ matchLabels: { app: "web" }, matchExpressions: [{ key: "tier", operator: "NotIn", values: ["back"] }] });
   assert.equal(selects.matches({ labels, fields: {} }), true);

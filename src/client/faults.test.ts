@@ -50,6 +50,16 @@ test("a rule picks its requests and stays until it is used up", async () => {
   assert.equal(await read(await faults.send(get("/a?watch=1"))), "1\n2\n3\n");
 });
 
+test("an event that comes in pieces counts once", async () => {
+  const faults = withFaults(server(["1", "\n", "2\n"]));
+  faults.plan({ dropAfterEvents: 1 });
+  const parts: string[] = [];
+  await assert.rejects(async () => {
+    for await (const chunk of (await faults.send(get("/a"))).chunks) parts.push(Buffer.from(chunk).toString());
+  }, /cut/);
+  assert.deepEqual(parts, ["1", "\n"]);
+});
+
 test("a stream may break before its first event, and one that ends earlier ends as it does", async () => {
   const faults = withFaults(server(["1\n"]));
   faults.plan({ dropAfterEvents: 0 });
