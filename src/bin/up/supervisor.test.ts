@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { systemClock } from "#base";
-import { type ProcessState, type Supervised, supervise } from "./supervisor.ts";
+import { systemClock, virtualClock } from "#base";
+import { type ProcessState, type Supervised, startOf, supervise } from "./supervisor.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "orch-supervisor-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -87,3 +87,18 @@ test("a kill ends a process that would not end, and nothing is started again", a
   await reached("stopped");
   assert.equal(states.at(-1)!.is, "stopped");
 });
+
+const starts: [name: string, ready: () => Promise<void>, outcome: string][] = [
+  ["is ready in time", () => Promise.resolve(), "ready"],
+  ["fails", () => Promise.reject(new Error("no")), "failed"],
+  ["does neither", () => new Promise(() => undefined), "slow"],
+];
+for (const [name, ready, outcome] of starts) {
+  test(`a part that ${name} is ${outcome}`, async () => {
+    const clock = virtualClock();
+    const start = startOf({ ready: ready() }, clock, 1000);
+    await new Promise((resolve) => setImmediate(resolve));
+    await clock.advance(1000);
+    assert.equal(await start, outcome);
+  });
+}

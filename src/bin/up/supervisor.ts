@@ -113,6 +113,19 @@ export function supervise(plan: ProcessPlan, clock: Clock, changed: (state: Proc
   };
 }
 
+/** How a first start goes; slow when it has neither come to be ready nor failed in time. */
+export async function startOf({ ready }: Pick<Supervised, "ready">, clock: Clock, milliseconds: number): Promise<"ready" | "failed" | "slow"> {
+  const slow = Promise.withResolvers<"slow">();
+  const cancel = clock.after(milliseconds, () => slow.resolve("slow"));
+  const started = ready.then(
+    () => "ready" as const,
+    () => "failed" as const,
+  );
+  const outcome = await Promise.race([started, slow.promise]);
+  cancel();
+  return outcome;
+}
+
 const shownLines = 12;
 const shownBytes = 16_384;
 

@@ -7,7 +7,7 @@ import { answerOperator, settle, terminalWidth } from "#options";
 import type { Output } from "../output.ts";
 import { admitAgent } from "./agent-access.ts";
 import { claimFolder } from "./claim.ts";
-import { credentialsFor } from "./credentials.ts";
+import { type Credentials, credentialsFor } from "./credentials.ts";
 import { type Loops, startLoops } from "./loops.ts";
 import { type Places, placesFor } from "./places.ts";
 import { type ClusterPlan, type Programs, agentPlan, apiserverPlan } from "./plans.ts";
@@ -15,7 +15,7 @@ import { choosePort } from "./ports.ts";
 import { type Running, readRunning, writeRunning } from "./running.ts";
 import { agentChance, installRuntime, thisMachine } from "./runtime.ts";
 import { type StatusView, firstCommand, statusView } from "./status-view.ts";
-import { type ProcessPlan, type Supervised, supervise } from "./supervisor.ts";
+import { type ProcessPlan, type Supervised, startOf, supervise } from "./supervisor.ts";
 import { type UpSettings, upOptions } from "./up-options.ts";
 
 interface Wish {
@@ -82,11 +82,16 @@ async function run(wish: Wish, view: StatusView): Promise<void> {
 }
 
 async function runCluster(wish: Wish, port: number, view: StatusView): Promise<void> {
-  const { dialect, settings, places, programs } = wish;
+  const { dialect, settings, places } = wish;
   const nodeName = hostname().toLowerCase();
   const host = settings.bindAddress === "0.0.0.0" || settings.bindAddress === "::" ? "127.0.0.1" : settings.bindAddress;
   const server = `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
-  const credentials = credentialsFor({ places, dialect, server, bindAddress: settings.bindAddress, nodeName, now: Date.now() });
+  let credentials: Credentials;
+  try {
+    credentials = credentialsFor({ places, dialect, server, bindAddress: settings.bindAddress, nodeName, now: Date.now() });
+  } catch (error) {
+    throw new Error(`${places.pki} cannot be used: ${(error as Error).message}`, { cause: error });
+  }
   const plan: ClusterPlan = { ...wish, port, credentials };
   view.say(`starting a cluster in ${places.root}`);
   const cluster = new Cluster(view);
@@ -99,15 +104,11 @@ async function runCluster(wish: Wish, port: number, view: StatusView): Promise<v
     const up = await Promise.race([apiserver.ready.then(() => true), stopped.then(() => false)]);
     if (!up) return;
     loops = startLoops({ config: places.adminConfig, dialect, authorityFile: credentials.authorityFile, logFile: join(places.logs, "controllers.log") });
-    const chance = agentChance(thisMachine, settings.runtimeEndpoint, programs.pathOf("nodeagent"));
-    if (!settings.agent) view.say("  node agent   left out, as asked");
-    else if (!chance.possible) view.say(`  node agent   left out: ${chance.why} (${chance.remedy})`);
-    else {
-      await admitAgent(places.adminConfig, dialect, nodeName);
-      await Promise.race([cluster.start(await agentPlan(plan)).ready.catch(() => undefined), stopped]);
-    }
-    view.say(`\nThe client config of its administrator is ${places.adminConfig}. Try:\n\n  ${firstCommand(places.adminConfig)}\n\nStop with Ctrl-C; everything is kept.`);
-    view.say(`stopping: ${await stopped}`);
+    const agent = await startAgent(plan, nodeName, cluster, view);
+    const early = await Promise.race([agent && settled(agent, view), stopped]);
+    if (early === undefined)
+      view.say(`\nThe client config of its administrator is ${places.adminConfig}. Try:\n\n  ${firstCommand(places.adminConfig)}\n\nStop with Ctrl-C; everything is kept.`);
+    view.say(`stopping: ${early ?? (await stopped)}`);
   } catch (error) {
     throw new Error(`${(error as Error).message}; its log is in ${places.logs}`, { cause: error });
   } finally {
@@ -115,6 +116,27 @@ async function runCluster(wish: Wish, port: number, view: StatusView): Promise<v
     await cluster.stop();
     clearInterval(alive);
   }
+}
+
+/** Undefined when there is no agent to start, which is told. */
+async function startAgent(plan: ClusterPlan, nodeName: string, cluster: Cluster, view: StatusView): Promise<Supervised | undefined> {
+  const { dialect, settings, places, programs } = plan;
+  const chance = agentChance(thisMachine, settings.runtimeEndpoint, programs.pathOf("nodeagent"));
+  if (!settings.agent) view.say("  node agent   left out, as asked");
+  else if (!chance.possible) view.say(`  node agent   left out: ${chance.why} (${chance.remedy})`);
+  else {
+    await admitAgent(places.adminConfig, dialect, nodeName);
+    return cluster.start(await agentPlan(plan));
+  }
+  return undefined;
+}
+
+const patienceMilliseconds = 15_000;
+
+/** Waits for the part, but not for ever: whoever waits longer is told where to look. */
+async function settled(part: Supervised, view: StatusView): Promise<undefined> {
+  const outcome = await startOf(part, systemClock, patienceMilliseconds);
+  if (outcome === "slow") view.say(`  ${part.plan.name}   is not ready yet; its log is ${part.plan.logFile}`);
 }
 
 /** The parts in the order they were started; they end the other way round. */
