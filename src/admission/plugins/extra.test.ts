@@ -15,9 +15,7 @@ const { annotations, taints, labels } = dialect.names;
 
 /** The object's spec afterwards, or the code of the refusal. */
 async function outcome(plugin: AdmissionPlugin, given: Partial<Attempt>): Promise<Record<string, unknown> | string> {
-  const attempt = attemptOf({
-    ...given,
-  });
+  const attempt = attemptOf(given);
   return await orCode(async () => {
     await plugin.mutate?.(attempt);
     await plugin.validate?.(attempt);
@@ -57,6 +55,8 @@ for (const [name, plugin, given, refused] of refusals) {
 const changes: [name: string, plugin: AdmissionPlugin, given: Partial<Attempt>, key: string, expected: unknown][] = [
   ["images are pulled anew", alwaysPullImages, { object: pod({ containers: [{ name: "c", image: "a", imagePullPolicy: "Never" }] }) }, "containers", [{ name: "c", image: "a", imagePullPolicy: "Always" }]],
   ["unless they are the same", alwaysPullImages, { object: pod({ containers: [{ name: "c", image: "a" }] }), oldObject: pod({}) }, "containers", [{ name: "c", image: "a" }]],
+  ["a pod's status pulls nothing", alwaysPullImages, { subresource: "status", object: pod({ containers: [{ name: "c", image: "b", imagePullPolicy: "Never" }] }), oldObject: pod({}) }, "containers", [{ name: "c", image: "b", imagePullPolicy: "Never" }]],
+  ["a pod's status brings no tolerations", podTolerationRestriction(dialect, noted({})), { subresource: "status", object: pod(asking), oldObject: pod(asking) }, "tolerations", undefined],
   ["the namespace's selector comes first", podNodeSelector(dialect, noted({ [annotations.nodeSelector]: "x=y, a = b" })), { object: pod({ nodeSelector: { c: "d" } }) }, "nodeSelector", { x: "y", a: "b", c: "d" }],
   ["a namespace without a selector changes nothing", podNodeSelector(dialect, noted({})), { object: pod({}) }, "nodeSelector", undefined],
   ["the namespace's tolerations are added", podTolerationRestriction(dialect, noted({ [annotations.defaultTolerations]: '[{"key":"k","operator":"Exists"}]' })), { object: pod({ tolerations: [exists("a")] }) }, "tolerations", [exists("a"), { key: "k", operator: "Exists" }]],
