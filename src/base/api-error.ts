@@ -84,6 +84,9 @@ export function invalid(kind: { readonly group: string; readonly kind: string },
   });
 }
 
+/** Whoever finds more of the same may stop: nobody is told. */
+export const mostFindings = 20_000;
+
 /** More than this nobody reads; a list may be as long as a request, and be shown whole with each of its items. */
 const mostTextLength = 1024 * 1024;
 

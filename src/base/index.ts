@@ -19,6 +19,7 @@ export {
   internal,
   invalid,
   invalidValue,
+  mostFindings,
   methodNotAllowed,
   methodNotSupported,
   notAcceptable,

@@ -11,6 +11,7 @@ import {
   type ManagedFieldsEntry,
   PatchError,
   apply,
+  applySteps,
   conflictMessage,
   fieldElement,
   fromJsonValue,
@@ -36,9 +37,7 @@ export function trackUpdate(request: WriteRequest, old: ApiObject | undefined, n
 export async function applyObject(request: WriteRequest, old: ApiObject | undefined, sent: ApiObject, force: boolean): Promise<ApiObject> {
   const { endpoint } = request;
   if (sent.metadata.managedFields) throw badRequest("metadata.managedFields must be nil");
-  const work = new LongWork();
-  const outcome = applied(request, old, sent, force);
-  if (work.tired) await work.rest();
+  const outcome = await applied(request, old, sent, force);
   if (!outcome.done) throw applyConflict(outcome.conflicts);
   // What does not change is not converted there and back, which may not give all of it again.
   if (old && !outcome.changed && !endpoint.isHub && !sent.metadata.resourceVersion && !sent.metadata.uid) {
@@ -58,16 +57,22 @@ export async function applyObject(request: WriteRequest, old: ApiObject | undefi
   return defaulted(request, merged);
 }
 
-function applied(request: WriteRequest, old: ApiObject | undefined, sent: ApiObject, force: boolean): Applied {
+async function applied(request: WriteRequest, old: ApiObject | undefined, sent: ApiObject, force: boolean): Promise<Applied> {
   const { lastApplied } = request.endpoint.resource.dialect.names.annotations;
   try {
-    return apply({
+    const work = new LongWork();
+    const steps = applySteps({
       ...writeOf(request),
       live: old && inVersion(request, old),
       patch: sent as unknown as JsonObject,
       force,
       clientSideApply: { manager: commandLineManagers.serverSideApply, annotation: lastApplied },
     });
+    for (;;) {
+      const step = steps.next();
+      if (work.tired) await work.rest();
+      if (step.done) return step.value;
+    }
   } catch (error) {
     if (error instanceof PatchError) throw badRequest(error.message);
     throw error;

@@ -1,6 +1,6 @@
 // The rules of metadata that hold for every kind.
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from "#api";
-import { type FieldError, forbiddenField, invalidValue, isLabelValue, isQualifiedName, required, tooLong } from "#base";
+import { type FieldError, forbiddenField, invalidValue, isLabelValue, isQualifiedName, mostFindings, required, tooLong } from "#base";
 import type { Dialect } from "#dialect";
 import { labelValueProblems, qualifiedNameProblems } from "#schema";
 import { type NameRule, dnsLabel } from "./names.ts";
@@ -64,6 +64,7 @@ const nameErrors = (name: string, path: string, shown = name): FieldError[] => q
 export function validateLabels(labels: Record<string, string> | undefined, path: string): FieldError[] {
   const errors: FieldError[] = [];
   for (const key in labels) {
+    if (errors.length > mostFindings) break;
     const value = labels[key]!;
     if (!isQualifiedName(key)) errors.push(...nameErrors(key, path));
     if (!isLabelValue(value)) for (const text of labelValueProblems(value)) errors.push(invalidValue(path, value, text));
@@ -77,7 +78,7 @@ export function validateAnnotations(annotations: Record<string, string> | undefi
   for (const key in annotations) {
     const value = annotations[key]!;
     const name = key.toLowerCase();
-    if (!isQualifiedName(name)) errors.push(...nameErrors(name, path, key));
+    if (errors.length < mostFindings && !isQualifiedName(name)) errors.push(...nameErrors(name, path, key));
     size += Buffer.byteLength(key) + Buffer.byteLength(value);
   }
   if (size > largestAnnotations) errors.push({ type: "FieldValueTooLong", field: path, value: "", detail: `must have at most ${largestAnnotations} bytes` });
@@ -132,7 +133,8 @@ export const orphanFinalizer = "orphan";
 export const foregroundFinalizer = "foregroundDeletion";
 
 export function validateFinalizers(finalizers: readonly string[] | undefined, path: string): FieldError[] {
-  const errors = (finalizers ?? []).flatMap((name) => nameErrors(name, path));
+  const errors: FieldError[] = [];
+  for (const name of finalizers ?? []) if (errors.length < mostFindings && !isQualifiedName(name)) errors.push(...nameErrors(name, path));
   if (finalizers?.includes(orphanFinalizer) && finalizers.includes(foregroundFinalizer)) {
     errors.push(invalidValue(path, finalizers, `finalizer ${orphanFinalizer} and ${foregroundFinalizer} cannot be both set`));
   }

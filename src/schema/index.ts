@@ -81,6 +81,7 @@ export {
   TypedError,
   anyType,
   apply,
+  applySteps,
   changesBetween,
   checkManagers,
   checkTyped,

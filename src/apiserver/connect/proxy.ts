@@ -6,7 +6,7 @@ import { badRequest, methodNotAllowed, notFound, serviceUnavailable } from "#bas
 import type { Reply } from "#http";
 import type { ApiCall } from "../api-call.ts";
 import type { SpecialEndpoint } from "../catalog.ts";
-import { readBody } from "../endpoints/body.ts";
+import { readAnyBody } from "../endpoints/body.ts";
 import { notServed } from "../router.ts";
 import { type ConnectContext, admitConnect } from "./context.ts";
 import { type PlainHeaders, endToEnd, forwarded } from "./headers.ts";
@@ -135,7 +135,7 @@ async function pass(context: ConnectContext, call: ApiCall, place: Place): Promi
     const port = place.port || (tls ? 443 : 80);
     return await tunnel(raw, { host: place.host, port, path, tls, timeoutMilliseconds }, context.stopping);
   }
-  const body = method === "GET" || method === "HEAD" ? undefined : await readBody(call);
+  const body = method === "GET" || method === "HEAD" ? undefined : await readAnyBody(call);
   const prefix = behind === "" ? raw.path : raw.path.slice(0, raw.path.length - behind.length);
   const { "content-length": _length, host, ...headers } = endToEnd(forwarded(raw));
   const message = await ask(

@@ -6,11 +6,20 @@ import type { ApiObject, Endpoint } from "#registry";
 import { DecodeError, JsonSyntaxError, type Message, YamlError, decodeEnvelope, decodeJson, decodeYaml, protobufCodec } from "#schema";
 import type { ApiCall } from "../api-call.ts";
 import { type Media, bodyMedia } from "../represent/negotiate.ts";
+import { refuseTooManyValues } from "./body-values.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
 
 export const largestBody = 3 * 1024 * 1024;
 
+/** The body of a request about an object. */
 export async function readBody(call: ApiCall): Promise<Uint8Array> {
+  const bytes = await readAnyBody(call);
+  refuseTooManyValues(bytes);
+  return bytes;
+}
+
+/** A body that is passed on as it is. */
+export async function readAnyBody(call: ApiCall): Promise<Uint8Array> {
   const encoding = header(call.call.headers, "content-encoding");
   if (encoding && encoding !== "identity") throw unsupportedMediaType(`the body of the request is encoded as ${encoding.slice(0, 64)}; send it as it is`);
   try {

@@ -1,6 +1,6 @@
 // Settings: small, with keys that can be file names, and frozen on request.
 import { ConfigMap } from "#api";
-import { type FieldError, invalidValue, tooLong } from "#base";
+import { type FieldError, invalidValue, mostFindings, tooLong } from "#base";
 import { strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { base64Bytes, dataKeyErrors, mostDataBytes } from "./rules/data-key.ts";
@@ -13,12 +13,12 @@ function errorsOf({ data, binaryData }: ConfigMap): FieldError[] {
   const errors: FieldError[] = [];
   let size = 0;
   for (const [key, value] of Object.entries(data ?? {})) {
-    errors.push(...dataKeyErrors(key, "data"));
+    if (errors.length < mostFindings) errors.push(...dataKeyErrors(key, "data"));
     if (binaryData && Object.hasOwn(binaryData, key)) errors.push(invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData"));
     size += Buffer.byteLength(value);
   }
   for (const [key, value] of Object.entries(binaryData ?? {})) {
-    errors.push(...dataKeyErrors(key, "binaryData"));
+    if (errors.length < mostFindings) errors.push(...dataKeyErrors(key, "binaryData"));
     size += base64Bytes(value);
   }
   if (size > mostDataBytes) errors.push(tooLong(wholeObject, "", mostDataBytes));

@@ -52,9 +52,17 @@ export type Applied =
 
 /** Throws a PatchError when the configuration does not fit the schema. */
 export function apply(request: Apply): Applied {
+  const steps = applySteps(request);
+  for (let step = steps.next(); ; step = steps.next()) if (step.done) return step.value;
+}
+
+/** The same in steps, for those who let others have a turn between them: configurations may be long. */
+export function* applySteps(request: Apply): Generator<undefined, Applied> {
   checkPatch(request);
+  yield;
   const before = managersBefore(request);
-  const outcome = attempt(request, before, request.force);
+  const outcome = yield* attempt(request, before, request.force);
+  yield;
   if (!("conflicting" in outcome)) return finished(request, outcome);
 
   const allowed =
@@ -62,7 +70,7 @@ export function apply(request: Apply): Applied {
   if (allowed === undefined) return { done: false, conflicts: describeConflicts(outcome.conflicting) };
   const left = outcome.conflicting.map((each) => ({ ...each, fields: difference(each.fields, allowed) })).filter(({ fields }) => !isEmptySet(fields));
   if (left.length > 0) return { done: false, conflicts: describeConflicts(left) };
-  return finished(request, attempt(request, before, true) as Merged);
+  return finished(request, (yield* attempt(request, before, true)) as Merged);
 }
 
 function checkPatch({ schema, patch, apiVersion }: Apply): void {
@@ -113,28 +121,32 @@ interface Merged {
   readonly changed: boolean;
 }
 
-function attempt(request: Apply, before: Managed, force: boolean): Merged | { readonly conflicting: readonly Conflicting[] } {
+function* attempt(request: Apply, before: Managed, force: boolean): Generator<undefined, Merged | { readonly conflicting: readonly Conflicting[] }> {
   const { apiVersion, patch, now } = request;
   const versions: Versions = { convert: request.convert, resetFields: request.resetFields };
   const type = mergeTypeOf(request.schema);
   const live: Versioned = { apiVersion, type, object: request.live === undefined ? emptyOf(request.schema) : withoutManagers(request.live) };
   const merged: Versioned = { ...live, object: fitting(request, "live", () => mergeTyped(type, live.object, patch) as JsonObject) };
 
+  yield;
+
   const applier: Manager = { name: request.manager, operation: "Apply", apiVersion, subresource: request.subresource ?? "", fields: leaf };
   const identity = identityOf(applier);
   const managers = fitManagers(before.managers, live, versions);
   const last = managers.get(identity);
   const named = fieldSetOf(type, patch);
+  yield;
   const reset = request.resetFields?.[apiVersion];
   managers.set(identity, withFields(applier, reset === undefined ? named : recursiveDifference(named, reset)));
 
   const object = drops(last, managers.get(identity)!) ? prune(merged, managers, last!, versions) : merged.object;
   const changesIn = changesByVersion(live, { ...live, object }, versions);
+  const { changed, removed } = changesIn(apiVersion)!;
+  yield;
   if (!force) {
     const conflicting = conflictsOf(managers, identity, changesIn);
     if (conflicting.length > 0) return { conflicting };
   }
-  const { changed, removed } = changesIn(apiVersion)!;
   const shifted = shiftOwnership(managers, identity, (version) => changesIn(version));
   settleApplier(shifted, identity, managers.get(identity)!);
   const same = isEmptySet(changed) && isEmptySet(removed);

@@ -1,6 +1,6 @@
 // Patches and server-side apply, all derived from the schema.
 
-export { type Applied, type Apply, apply } from "./apply.ts";
+export { type Applied, type Apply, apply, applySteps } from "./apply.ts";
 export { type Conflict, conflictMessage } from "./conflicts.ts";
 export {
   type FieldSet,

@@ -107,9 +107,12 @@ export function compareElements(a: PathElement, b: PathElement): number {
 export function sortedElements(elements: Iterable<PathElement>): PathElement[] {
   const list = [...elements];
   if (list.length < 2) return list;
-  if (!list.every((element) => element.charCodeAt(0) === 0x6b)) return list.sort(compareElements);
-  return inKeyOrder(list.map((element) => ({ element, keys: read(element) })));
+  const kind = list[0]!.charCodeAt(0);
+  if ((kind !== 0x6b && kind !== 0x76) || !list.every((element) => element.charCodeAt(0) === kind)) return list.sort(compareElements);
+  return inKeyOrder(list.map((element) => ({ element, keys: kind === 0x6b ? read(element) : { names: oneValue, values: read(element).values } })));
 }
+
+const oneValue: readonly string[] = [""];
 
 /** Elements of list items in their order, by the keys that are known of each. */
 export const inKeyOrder = (items: { readonly element: PathElement; readonly keys: Keys }[]): PathElement[] =>

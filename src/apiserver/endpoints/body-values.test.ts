@@ -1,0 +1,22 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { mostValues, refuseTooManyValues } from "./body-values.ts";
+
+const list = (item: string, count: number): string => `[${Array.from({ length: count }, () => item).join(",")}]`;
+
+const cases: [name: string, body: string, refused: boolean][] = [
+  ["a body with few values passes", `{"a":${list("1", 1000)}}`, false],
+  ["as many as there may be pass", list("1", mostValues - 1), false],
+  ["one more does not", list("1", mostValues + 1), true],
+  ["empty objects count", list("{}", mostValues / 2 + 1), true],
+  ["what stands in a text does not count", JSON.stringify({ a: ',[{"\\'.repeat(mostValues) }), false],
+  ["a text that ends in a backslash ends", `["\\\\",${list("1", mostValues)}]`, true],
+  ["another form than JSON is not counted here", `a: ${list("1", mostValues + 1)}`, false],
+];
+for (const [name, body, refused] of cases) {
+  test(name, () => {
+    const read = (): void => refuseTooManyValues(Buffer.from(body));
+    if (refused) assert.throws(read, { code: 413, message: `Request entity too large: limit is ${mostValues} values` });
+    else assert.doesNotThrow(read);
+  });
+}
