@@ -1,7 +1,7 @@
 // Eviction: takes a pod away if its disruption budget lets it go.
 import { type DeleteOptions, Eviction, type Pod, type PodDisruptionBudget, Status } from "#api";
 import { ApiError, badRequest, conflict, forbidden, fromLabelSelector, notFound, selectEverything, timeout, tooManyRequests } from "#base";
-import { type Resource, type WriteRequest, remove, timestamp, update } from "#registry";
+import { type Resource, type WriteRequest, remove, timestamp, update, validateDeleteOptions } from "#registry";
 import type { Held } from "#watchcache";
 import { ownRequest } from "./bootstrap.ts";
 import type { SpecialEndpoint } from "./catalog.ts";
@@ -26,7 +26,6 @@ export function evictionEndpoint(core: Core, context: SpecialContext): SpecialEn
       const { name, namespace } = call.target;
       if (eviction.metadata.name !== name) throw badRequest("name in URL does not match name in Eviction object");
       const deletion = { ...eviction.deleteOptions };
-      if (deletion.dryRun?.some((value) => value !== "All")) throw badRequest(`dryRun: Unsupported value: ${JSON.stringify(deletion.dryRun)}: supported values: "All"`);
       const dryRun = options.dryRun || Boolean(deletion.dryRun?.length);
       await admit(call, context, Eviction, eviction, options);
       await evict(core, { namespace, name, dryRun }, deletion);
@@ -150,11 +149,13 @@ async function markAndDelete(core: Core, resource: Resource, { namespace, name, 
   const request: WriteRequest = { ...ownRequest(core, resource.endpoints[0]!, namespace), dryRun };
   const { dryRun: _dryRun, ...deletion } = options;
   if (dryRun) {
+    validateDeleteOptions(request, options);
     await remove(request, name, deletion);
     return;
   }
   const revision = await mark(core, resource, namespace, name, options);
   const { preconditions } = deletion;
+  validateDeleteOptions(request, options);
   const moved = preconditions?.resourceVersion === undefined ? preconditions : { ...preconditions, resourceVersion: String(revision) };
   await remove(request, name, { ...deletion, ...(moved && { preconditions: moved }) });
 }

@@ -101,6 +101,21 @@ for (const [name, ready, budget, status, left] of evictions) {
   });
 }
 
+const oddEvictions: [name: string, deleteOptions: object, message: RegExp][] = [
+  ["how a pod goes must make sense when it is evicted, too", { propagationPolicy: "X" }, /^DeleteOptions\.meta\.orch\.io "" is invalid: propagationPolicy: Unsupported value: "X"/],
+  ["an eviction that tries only says so in the one way there is", { dryRun: ["x"] }, /^DeleteOptions\.meta\.orch\.io "" is invalid: dryRun: Unsupported value: \[\]string\{"x"\}/],
+];
+for (const [name, deleteOptions, message] of oddEvictions) {
+  test(name, async () => {
+    await using server = await withPod("n1");
+    const got = await send(server, "POST", `${core}/pods/p/eviction`, { metadata: { name: "p" }, deleteOptions });
+    assert.equal(got.status, 422);
+    assert.match(got.body.message ?? "", message);
+    assert.equal((await send(server, "POST", `${core}/pods/q/eviction`, { metadata: { name: "q" }, deleteOptions })).status, 404);
+    assert.equal((await send(server, "GET", `${core}/pods/p`)).status, 200);
+  });
+}
+
 test("two budgets for one pod are too many", async () => {
   await using server = await withPod("n1");
   await send(server, "PATCH", `${core}/pods/p/status`, { status: { phase: "Running" } });

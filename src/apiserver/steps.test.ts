@@ -85,6 +85,18 @@ test("who is not known answers 401, who may not 403, and nothing is told about t
   assert.deepEqual([bad.status, bad.at("reason")], [401, "Unauthorized"]);
 });
 
+const lateTokens: [name: string, authorization: string, warned: boolean][] = [
+  ["a token too many spaces behind its scheme is ignored with a word", "Bearer  nonsense", true],
+  ["a scheme without a token is ignored silently", "Bearer", false],
+  ["another scheme is none of ours", "Basic  nonsense", false],
+];
+for (const [name, authorization, warned] of lateTokens) {
+  test(name, async () => {
+    const { headers } = await ask("GET", maps, { trusted: null as never, headers: { authorization } });
+    assert.equal(headers["warning"] !== undefined, warned);
+  });
+}
+
 test("impersonation makes another user of the caller, where that is allowed", async () => {
   const { json } = await must(403, "GET", maps, { headers: { "impersonate-user": "jane", "impersonate-group": "dev" } });
   assert.match(String(at(json, "message")), /User "jane" cannot list/);

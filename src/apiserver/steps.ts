@@ -1,7 +1,7 @@
 // The pipeline: what happens to every request before its endpoint, in this order.
 import { randomUUID } from "node:crypto";
 import { type Attributes, type Authorizer, forbiddenError, impersonation } from "#authz";
-import { type Authenticator, BadCredential, type Credentials, bearerToken } from "#authn";
+import { type Authenticator, BadCredential, type Credentials, bearerToken, isBehindSpaces } from "#authn";
 import { ApiError, unauthorized } from "#base";
 import type { Dialect } from "#dialect";
 import { type Call, type Reply, type Step, header, headerList } from "#http";
@@ -115,7 +115,10 @@ export function authenticate({ authenticator }: StepOptions): ApiStep {
       if (call.call.peer.trusted) call.user = call.call.peer.trusted as NonNullable<ApiCall["user"]>;
       else {
         try {
-          const identity = await authenticator.authenticate(new CallCredentials(call.call));
+          const credentials = new CallCredentials(call.call);
+          if (credentials.bearerToken === undefined && isBehindSpaces(header(call.call.headers, "authorization") ?? ""))
+            call.warn("the provided Authorization header contains extra space before the bearer token, and is ignored");
+          const identity = await authenticator.authenticate(credentials);
           if (!identity) throw unauthorized();
           call.user = identity.user;
           for (const text of identity.warnings ?? []) call.warn(text);

@@ -16,6 +16,9 @@ export function bearerToken(authorization: string | undefined): string | undefin
   return scheme.toLowerCase() === "bearer" && token !== "" ? token : undefined;
 }
 
+/** Whether a token follows its scheme too late, so that it is none. */
+export const isBehindSpaces = (authorization: string): boolean => /^\s*bearer {2,}[^ ]/i.test(authorization);
+
 /** The first identity that a method finds for the token. A token that no method knows is bad. */
 export async function identifyToken(methods: readonly TokenMethod[], token: string, audiences: readonly string[]): Promise<Identity> {
   const bad: string[] = [];
@@ -43,7 +46,7 @@ export function audienceAgnostic(method: TokenMethod, own: readonly string[]): T
   return {
     identify: async (token, audiences) => {
       if (!audiences.length) return method.identify(token, audiences);
-      const shared = own.filter((audience) => audiences.includes(audience));
+      const shared = audiences.filter((audience) => own.includes(audience));
       const identity = shared.length ? await method.identify(token, audiences) : undefined;
       if (!identity) return undefined;
       let byAudience = known.get(identity);

@@ -3,7 +3,7 @@
 import type { TokenReview, UserInfo } from "#api";
 import { badRequest } from "#base";
 import { BadCredential } from "./authenticator.ts";
-import { type TokenMethod, identifyToken } from "./bearer-token.ts";
+import { type TokenMethod, bearerToken, identifyToken } from "./bearer-token.ts";
 import type { User } from "./user.ts";
 
 /** A user as reviews write it. */
@@ -23,7 +23,8 @@ export async function reviewToken(review: TokenReview, methods: readonly TokenMe
   if (!token) throw badRequest("token is required for TokenReview in authentication");
   const asked = audiences?.length ? audiences : ownAudiences;
   try {
-    const identity = await identifyToken(methods, token, asked);
+    // A header would carry it: what follows a space is no part of it.
+    const identity = await identifyToken(methods, bearerToken(`Bearer ${token}`) ?? token, asked);
     return { ...review, status: { authenticated: true, user: userInfo(identity.user), ...(identity.audiences?.length && { audiences: [...identity.audiences] }) } };
   } catch (error) {
     if (!(error instanceof BadCredential)) throw error;

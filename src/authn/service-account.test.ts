@@ -224,6 +224,8 @@ test("a review tells whose a token is, for the audiences in common", async () =>
   assert.deepEqual(good.status, { authenticated: true, user, audiences: [issuerName] });
   const vault = await reviewToken(review({ token: await issue({ audiences: ["vault", "bank"] }), audiences: ["vault", "other"] }), [method], [issuerName]);
   assert.deepEqual(vault.status, { authenticated: true, user, audiences: ["vault"] });
+  const both = await reviewToken(review({ token: `${await issue({ audiences: ["vault", "bank", "bank"] })} more`, audiences: ["bank", "vault"] }), [method], [issuerName]);
+  assert.deepEqual(both.status, { authenticated: true, user, audiences: ["bank", "vault"] });
 });
 test("a review of a bad token says so in its status, one without a token is refused", async () => {
   assert.deepEqual((await reviewToken(review({ token: "zzz" }), [world().method], [])).status, { user: {}, error: "invalid bearer token" });

@@ -189,7 +189,8 @@ function sharedAudiences(claims: Claims, asked: readonly string[], own: readonly
   const named = claims.aud === undefined ? [] : [claims.aud].flat();
   const ofToken = named.length ? named : own;
   const target = asked.length ? asked : own;
-  const shared = ofToken.filter((audience) => target.includes(audience));
+  const known = new Set(ofToken);
+  const shared = target.filter((audience) => known.has(audience));
   if (!shared.length && own.length) throw new BadCredential(`token audiences ${quoted(ofToken)} is invalid for the target audiences ${quoted(target)}`);
   return shared;
 }

@@ -1,5 +1,5 @@
 // Fields whose features are switched off in this release: they are accepted and forgotten, unless the stored object has them.
-import type { PodSpec } from "#api";
+import type { ContainerStatus, PodSpec, PodStatus } from "#api";
 import { everyContainer } from "./pod-validation/every-container.ts";
 
 export function dropDisabled(spec: PodSpec, old?: PodSpec): void {
@@ -7,7 +7,7 @@ export function dropDisabled(spec: PodSpec, old?: PodSpec): void {
   if (old?.hostUsers === undefined) delete spec.hostUsers;
   const keepsClaims = Boolean(old?.resourceClaims?.length);
   if (!keepsClaims) delete spec.resourceClaims;
-  const keepsResize = (old?.containers ?? []).some(({ resizePolicy }) => resizePolicy?.length);
+  const keepsResize = resizes(old);
   const keepsProcMount = before.some(({ securityContext }) => (securityContext?.procMount ?? "Default") !== "Default");
   for (const { container } of everyContainer(spec, "")) {
     if (!keepsClaims) delete container.resources.claims;
@@ -16,3 +16,17 @@ export function dropDisabled(spec: PodSpec, old?: PodSpec): void {
   }
   for (const { ephemeral } of spec.volumes ?? []) delete ephemeral?.volumeClaimTemplate?.spec.resources.claims;
 }
+
+const resizes = (spec?: PodSpec): boolean => (spec?.containers ?? []).some(({ resizePolicy }) => resizePolicy?.length);
+
+/** Of the status, wherever the rest of a pod is written: what nodes say of pods that change their size. */
+export function withoutResize(status: PodStatus, old: PodSpec): PodStatus {
+  const told = ({ allocatedResources, resources }: ContainerStatus): boolean => allocatedResources !== undefined || resources !== undefined;
+  const lists = statusLists.filter((key) => status[key]?.some(told));
+  if (resizes(old) || (status.resize === undefined && lists.length === 0)) return status;
+  const { resize: _resize, ...rest } = status;
+  for (const key of lists) rest[key] = rest[key]!.map(({ allocatedResources: _allocated, resources: _resources, ...own }) => own);
+  return rest;
+}
+
+const statusLists = ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"] as const;

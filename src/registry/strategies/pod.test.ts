@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tagOf } from "./pod-defaults.ts";
 import { pod } from "./pod.ts";
-import { defaulted, cellsOf, tryCreate, tryPart, tryUpdate } from "./try-out.fixture.ts";
+import { defaulted, cellsOf, tryCreate, tryPart, tryUpdate, circumstancesOf } from "./try-out.fixture.ts";
 
 const metadata = { name: "p", namespace: "n" };
 const spec = (more: object = {}, container: object = {}) => ({ metadata, spec: { containers: [{ name: "c", image: "img:1", ...container }], ...more } });
@@ -246,6 +246,24 @@ test("what follows from other fields is filled in", () => {
   );
   assert.deepEqual(status, { phase: "Pending", qosClass: "Burstable" });
 });
+
+const resizing: [name: string, resizePolicy: object | undefined, kept: boolean][] = [
+  ["what nodes say of pods that change their size is forgotten with the next change of the pod", undefined, false],
+  ["but not of pods that say how they change it", [{ resourceName: "cpu", restartPolicy: "NotRequired" }], true],
+];
+for (const [name, resizePolicy, kept] of resizing) {
+  test(name, () => {
+    const told = { resize: "Proposed", containerStatuses: [{ ...running(), allocatedResources: { cpu: "1" }, resources: {} }] };
+    const old = defaulted(pod, { ...spec({}, resizePolicy && { resizePolicy }), status: told });
+    const next = structuredClone(old);
+    pod.prepareForUpdate!(next, old, circumstancesOf(pod));
+    const { status } = next as unknown as { status: { resize?: string; containerStatuses: object[] } };
+    assert.equal(status.resize, kept ? "Proposed" : undefined);
+    assert.equal("allocatedResources" in status.containerStatuses[0]!, kept);
+    assert.equal("resources" in status.containerStatuses[0]!, kept);
+    assert.equal((old as unknown as { status: { resize?: string } }).status.resize, "Proposed");
+  });
+}
 
 const qualities: [name: string, resources: object, expected: string][] = [
   ["nothing promised is best effort", {}, "BestEffort"],

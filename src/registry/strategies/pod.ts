@@ -7,7 +7,7 @@ import { validateFinalizersQualified, validateMeta } from "../object-meta.ts";
 import { type Circumstances, strategy } from "../strategy.ts";
 import { podRowConditions, podTableColumns } from "./pod-columns.ts";
 import { alignServiceAccount, podDefaults } from "./pod-defaults.ts";
-import { dropDisabled } from "./pod-gates.ts";
+import { dropDisabled, withoutResize } from "./pod-gates.ts";
 import { qualityOf } from "./pod-quality.ts";
 import { ephemeralUpdateErrors, specUpdateErrors, statusUpdateErrors } from "./pod-update.ts";
 import { annotationErrors, annotationUpdateErrors, seccompMatchErrors } from "./pod-validation/annotations.ts";
@@ -100,6 +100,7 @@ export const pod = strategy<Pod>({
   prepareForUpdate: (obj, old) => {
     alignServiceAccount(obj.spec);
     dropDisabled(obj.spec, old.spec);
+    obj.status = withoutResize(obj.status, old.spec);
   },
   validate: (obj, about) => {
     const errors = podErrors(obj, about);
@@ -144,6 +145,7 @@ export const pod = strategy<Pod>({
           ...old,
           metadata: { ...old.metadata, name, namespace, resourceVersion, uid },
           spec: { ...structuredClone(old.spec), ephemeralContainers: sent.spec.ephemeralContainers },
+          status: withoutResize(old.status, old.spec),
         };
         dropDisabled(kept.spec, old.spec);
         return kept;
