@@ -275,3 +275,21 @@ for (const [image, user, own, told] of users) {
     assert.deepEqual({ ...(runAsUser && { runAsUser }), ...(runAsUsername && { runAsUsername }), ...(runAsGroup && { runAsGroup }) }, told);
   });
 }
+
+const kernelViews: [name: string, own: object, masked: string[], readonly: string[]][] = [
+  ["sees little of the kernel and changes nothing", {}, ["/proc/kcore", "/sys/firmware"], ["/proc/sys", "/proc/sysrq-trigger"]],
+  ["may ask for the whole of it", { procMount: "Unmasked" }, [], []],
+];
+for (const [name, own, masked, readonly] of kernelViews) {
+  test(`a container ${name}`, () => {
+    const settings = { dialect: dialects.orch, seccompDefault: false, seccompFolder: "/seccomp" };
+    const { maskedPaths = [], readonlyPaths = [] } = containerSecurity(samplePod(), { name: "c", securityContext: own } as Container, { username: "" }, settings);
+    for (const [paths, expected] of [
+      [maskedPaths, masked],
+      [readonlyPaths, readonly],
+    ] as const) {
+      assert.equal(paths.length > 0, expected.length > 0);
+      for (const path of expected) assert.ok(paths.includes(path), path);
+    }
+  });
+}
