@@ -83,10 +83,12 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
   [
     "paths are paths",
     flowSchema,
-    { spec: { ...flow, rules: [{ subjects: anyone, nonResourceRules: [{ verbs: ["fly"], nonResourceURLs: ["x", "/a*b"] }] }] } },
+    { spec: { ...flow, rules: [{ subjects: anyone, nonResourceRules: [{ verbs: ["fly"], nonResourceURLs: ["x", "/a*b", "/a/*", "/a/*/*", "/a//b"] }] }] } },
     [
       "Invalid spec.rules[0].nonResourceRules[0].nonResourceURLs[0]",
       "Invalid spec.rules[0].nonResourceRules[0].nonResourceURLs[1]",
+      "Invalid spec.rules[0].nonResourceRules[0].nonResourceURLs[3]",
+      "Invalid spec.rules[0].nonResourceRules[0].nonResourceURLs[4]",
       "NotSupported spec.rules[0].nonResourceRules[0].verbs",
     ],
   ],

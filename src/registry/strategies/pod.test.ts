@@ -117,6 +117,11 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     [`Invalid ${c}.readinessProbe.terminationGracePeriodSeconds`],
   ],
   [
+    "a probe asks at a port, by a known scheme",
+    spec({}, { livenessProbe: { httpGet: { path: "/", port: 0, scheme: "FTP" } }, startupProbe: { httpGet: { path: "/", port: "no port" } } }),
+    [`Invalid ${c}.livenessProbe.httpGet.port`, `Invalid ${c}.startupProbe.httpGet.port`, `NotSupported ${c}.livenessProbe.httpGet.scheme`],
+  ],
+  [
     "init containers are not probed",
     spec({ initContainers: [{ name: "i", image: "i", readinessProbe: { exec: { command: ["a"] } } }] }),
     ["Forbidden spec.initContainers[0].readinessProbe"],
