@@ -109,14 +109,32 @@ test("a watch that does not end holds up the end no longer than the grace period
   assert.equal(server.over(), true);
 });
 
-test("without a grace period watches are left alone until their connections are cut", async () => {
+test("without a grace period watches are ended within a second", async () => {
+  const server = started({ sendRetryAfter: true });
+  const ended: number[] = [];
+  for (let at = 0; at < 4; at++) {
+    const stream = {
+      end: (): void => {
+        ended.push(server.now());
+        server.lifecycle.streamed(stream);
+      },
+    };
+    server.lifecycle.streaming(stream);
+  }
+  server.shutDown();
+  await server.advance(1000);
+  assert.deepEqual(ended, [0, 200, 400, 600]);
+  assert.equal(server.over(), true);
+});
+
+test("a watch that begins while the server drains ends at once", async () => {
   const server = started();
+  server.lifecycle.entered();
+  server.shutDown();
+  await server.advance(1);
   let ended = false;
   server.lifecycle.streaming({ end: () => (ended = true) });
-  server.connect(1);
-  server.shutDown();
-  await server.advance(9000);
-  assert.deepEqual([ended, server.over()], [false, false]);
+  assert.equal(ended, true);
 });
 
 test("inside another program everything ends at once, watches included", async () => {

@@ -1,7 +1,7 @@
 // A server's end, in order: not ready, then no new requests, then nobody in flight, then closed.
 //
 //   signal ──delay──▶ no new requests ──────────────▶ drained ─────────────▶ closed
-//   /readyz fails     plain: the port is closed       watches may take       connections that
+//   /readyz fails     plain: the port is closed       watches end within     connections that
 //                     retry-after: port open, 429     their grace            are left are cut
 import type { Clock } from "#base";
 
@@ -11,7 +11,7 @@ export interface LifecycleOptions {
   readonly delayMilliseconds: number;
   /** Stay on the port until requests in flight are done, and send new ones away with 429. */
   readonly sendRetryAfter: boolean;
-  /** Longest wait for open watches; 0 does not end them before their connections are cut. */
+  /** Longest wait for open watches; with 0 they end within a second, since nothing is gained by waiting for what does not end by itself. */
   readonly watchGraceMilliseconds: number;
   /** Longest wait for requests in flight. */
   readonly requestTimeoutMilliseconds: number;
@@ -31,6 +31,7 @@ export interface LongStream {
 type Phase = "serving" | "leaving" | "refusing" | "closed";
 
 const lastWordsMilliseconds = 2000;
+const leastWatchGraceMilliseconds = 1000;
 const lookEveryMilliseconds = 50;
 
 export class Lifecycle {
@@ -72,7 +73,7 @@ export class Lifecycle {
 
   streaming(stream: LongStream): void {
     this.#streams.add(stream);
-    if (this.#phase === "closed") stream.end();
+    if (this.refusing) stream.end();
   }
 
   streamed(stream: LongStream): void {
@@ -87,11 +88,9 @@ export class Lifecycle {
     if (delayMilliseconds > 0) await clock.sleep(delayMilliseconds);
     this.#phase = "refusing";
     if (!sendRetryAfter) edge.drain();
-    if (watchGraceMilliseconds > 0) this.#endStreams(watchGraceMilliseconds);
-    await Promise.all([
-      this.#until(() => this.#inFlight === 0, requestTimeoutMilliseconds),
-      watchGraceMilliseconds > 0 ? this.#until(() => this.#streams.size === 0, watchGraceMilliseconds) : undefined,
-    ]);
+    const grace = watchGraceMilliseconds || leastWatchGraceMilliseconds;
+    this.#endStreams(grace);
+    await Promise.all([this.#until(() => this.#inFlight === 0, requestTimeoutMilliseconds), this.#until(() => this.#streams.size === 0, grace)]);
     await this.#emptied(edge, sendRetryAfter ? lastWordsMilliseconds : requestTimeoutMilliseconds);
     this.#phase = "closed";
   }

@@ -111,6 +111,12 @@ export const lifecycleSection = () =>
       default: false,
       doc: "Keep listening until requests in flight are done, and answer new ones with 429, Retry-After and Connection: close.",
     }),
-    option({ flag: "shutdown-watch-termination-grace-period", type: duration, default: 0, check: notNegative, doc: "Longest wait for open watches during shutdown." }),
+    option({
+      flag: "shutdown-watch-termination-grace-period",
+      type: duration,
+      default: 0,
+      check: notNegative,
+      doc: "Longest wait for open watches during shutdown; 0 ends them within a second.",
+    }),
     option({ flag: "livez-grace-period", type: duration, default: 0, check: notNegative, doc: "For this long after start /livez takes unfinished start-up work for granted." }),
   ]);
