@@ -62,9 +62,6 @@ export const notAcceptable = (message: string): ApiError => new ApiError(406, "N
 export const internal = (message: string): ApiError => new ApiError(500, "InternalError", message, { causes: [{ message }] });
 export const serviceUnavailable = (message: string): ApiError => new ApiError(503, "ServiceUnavailable", message);
 
-export const methodNotSupported = (resource: ResourceName, action: string): ApiError =>
-  new ApiError(405, "MethodNotAllowed", `${action} is not supported on resources of kind "${qualified(resource)}"`, detailsOf(resource, ""));
-
 export const methodNotAllowed = (): ApiError => new ApiError(405, "MethodNotAllowed", "the server does not allow this method on the requested resource", {});
 
 export const tooManyRequests = (message: string, retryAfterSeconds: number): ApiError => new ApiError(429, "TooManyRequests", message, { retryAfterSeconds });

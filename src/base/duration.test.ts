@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { canonicalDuration, durationMillis, durationOfMillis, formatDuration, isPercent, parseDuration, parseIntOrString, scaledIntOrPercent } from "#base";
+import { canonicalDuration, durationMillis, durationOfMillis, formatDuration, isPercent, parseDuration } from "#base";
 import fc from "fast-check";
 
 const cases: [from: string, to: string][] = [
@@ -24,13 +24,5 @@ test("durations convert to and from milliseconds", () => {
   assert.equal(durationOfMillis(90_000), "1m30s");
 });
 
-test("a share of a total rounds as asked; text that is no percentage has none", () => {
-  assert.equal(scaledIntOrPercent("25%", 10, "up"), 3);
-  assert.equal(scaledIntOrPercent("25%", 10, "down"), 2);
-  assert.equal(scaledIntOrPercent(4, 10, "up"), 4);
-  assert.equal(scaledIntOrPercent("4", 10, "up"), undefined);
-  assert.equal(isPercent("4%"), true);
-  assert.equal(parseIntOrString("80"), 80);
-  assert.equal(parseIntOrString("http"), "http");
-  assert.equal(parseIntOrString("99999999999"), "99999999999");
-});
+const percents: [value: number | string, is: boolean][] = [["4%", true], ["0%", true], ["4", false], [4, false], ["-4%", false], ["4%%", false]]; // prettier-ignore
+for (const [value, is] of percents) test(`${JSON.stringify(value)} ${is ? "is a" : "is no"} percentage`, () => assert.equal(isPercent(value), is));

@@ -21,7 +21,6 @@ export {
   invalidValue,
   mostFindings,
   methodNotAllowed,
-  methodNotSupported,
   notAcceptable,
   notFound,
   notSupported,
@@ -59,11 +58,11 @@ export { type Histogram } from "./histogram.ts";
 export { type Log, type LogOptions, type RootLog, type VerboseModule, createLog, silentLog } from "./log.ts";
 export { type LogFields, type LogFormat } from "./log-format.ts";
 export { type LogSink, type LogSinkOptions, logSink } from "./log-sink.ts";
-export { type Counter, type Family, type Gauge, type HistogramOptions, type MetricOptions, type Metrics, type MetricsOptions, createMetrics, defaultBuckets } from "./metrics.ts";
+export { type Counter, type Family, type Gauge, type HistogramOptions, type MetricOptions, type Metrics, type MetricsOptions, createMetrics } from "./metrics.ts";
 export { writePrivate } from "./private-file.ts";
 export { Redacted, redacted } from "./redacted.ts";
 export { DurationError, canonicalDuration, durationMillis, durationOfMillis, formatDuration, parseDuration } from "./duration.ts";
-export { type IntOrString, isPercent, parseIntOrString, scaledIntOrPercent } from "./int-or-string.ts";
+export { type IntOrString, isPercent } from "./int-or-string.ts";
 export {
   type Quantity,
   QuantityError,
@@ -72,7 +71,6 @@ export {
   canonicalQuantity,
   compareQuantity,
   formatQuantity,
-  negateQuantity,
   parseQuantity,
   quantityMilliValue,
   quantityOf,

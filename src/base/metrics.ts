@@ -57,7 +57,7 @@ interface Shown {
 }
 
 /** Seconds, from 5 ms to 10 s. */
-export const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+const defaultBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
 export function createMetrics(options: MetricsOptions = {}): Metrics {
   const shown = new Map<string, Shown>();

@@ -163,7 +163,7 @@ export function addQuantity(a: Quantity, b: Quantity): Quantity {
   const [left, right, scale] = aligned(a, b);
   return { value: left + right, scale, format: a.value === 0n ? b.format : a.format };
 }
-export const negateQuantity = ({ value, scale, format }: Quantity): Quantity => ({ value: -value, scale, format });
+const negateQuantity = ({ value, scale, format }: Quantity): Quantity => ({ value: -value, scale, format });
 export const subtractQuantity = (a: Quantity, b: Quantity): Quantity => addQuantity(a, negateQuantity(b));
 
 /** Negative, zero or positive, as `a` is less than, equal to or more than `b`. */
