@@ -26,13 +26,13 @@ const node = (uid: string, owners: readonly ReturnType<typeof owner>[] = [], mor
 
 const standings: Record<string, Standing> = { here: "there", gone: "gone", waiting: "waits for its dependents" };
 const cases: [name: string, node: GraphNode, hasDependents: boolean, expected: Verdict][] = [
-  ["without owners nothing happens", node("a"), false, { do: "nothing" }],
-  ["with an owner that is there nothing happens", node("a", [owner("here")]), false, { do: "nothing" }],
-  ["without any owner that is there it goes", node("a", [owner("gone")]), true, { do: "delete", propagation: "Background" }],
-  ["what goes already is left alone", node("a", [owner("gone")], { deleting: true }), false, { do: "nothing" }],
+  ["an object without owners stays", node("a"), false, { do: "nothing" }],
+  ["an object whose owner is there stays", node("a", [owner("here")]), false, { do: "nothing" }],
+  ["an object whose owners are gone goes", node("a", [owner("gone")]), true, { do: "delete", propagation: "Background" }],
+  ["an object that goes already is left alone", node("a", [owner("gone")], { deleting: true }), false, { do: "nothing" }],
   ["owners that are gone are struck off while another is there", node("a", [owner("here"), owner("gone"), owner("waiting")]), false, { do: "disown", uids: ["gone", "waiting"] }],
   ["an owner that waits takes its dependents along", node("a", [owner("waiting")]), false, { do: "delete", propagation: "Background" }],
-  ["and they take theirs", node("a", [owner("waiting")]), true, { do: "delete", propagation: "Foreground" }],
+  ["dependents of an owner that waits take theirs along", node("a", [owner("waiting")]), true, { do: "delete", propagation: "Foreground" }],
   ["what was to be orphaned stays so", node("a", [owner("gone")], { finalizers: ["orphan"] }), true, { do: "delete", propagation: "Orphan" }],
   ["what was to wait waits", node("a", [owner("gone")], { finalizers: ["foregroundDeletion"] }), true, { do: "delete", propagation: "Foreground" }],
 ];

@@ -13,12 +13,12 @@ const node = (is: Record<string, string>, spec: object = {}): Node =>
 const mine = { key: "example.com/mine", effect: "NoSchedule" };
 
 const taints: [name: string, node: Node, expected: string[]][] = [
-  ["a ready node has none", node({ Ready: "True" }), []],
-  ["one that is not ready has two", node({ Ready: "False" }), ["not-ready:NoSchedule", "not-ready:NoExecute"]],
-  ["one that is silent has two others", node({ Ready: "Unknown" }), ["unreachable:NoSchedule", "unreachable:NoExecute"]],
-  ["one that never spoke as well", node({}), ["unreachable:NoSchedule", "unreachable:NoExecute"]],
-  ["pressure keeps new pods away", node({ Ready: "True", MemoryPressure: "True", DiskPressure: "False" }), ["memory-pressure:NoSchedule"]],
-  ["a closed node as well", node({ Ready: "True" }, { unschedulable: true }), ["unschedulable:NoSchedule"]],
+  ["a ready node has no taints", node({ Ready: "True" }), []],
+  ["a node that is not ready keeps pods off and expels them", node({ Ready: "False" }), ["not-ready:NoSchedule", "not-ready:NoExecute"]],
+  ["a node that is silent is unreachable", node({ Ready: "Unknown" }), ["unreachable:NoSchedule", "unreachable:NoExecute"]],
+  ["a node that never spoke is unreachable", node({}), ["unreachable:NoSchedule", "unreachable:NoExecute"]],
+  ["pressure keeps new pods off", node({ Ready: "True", MemoryPressure: "True", DiskPressure: "False" }), ["memory-pressure:NoSchedule"]],
+  ["a closed node keeps new pods off", node({ Ready: "True" }, { unschedulable: true }), ["unschedulable:NoSchedule"]],
   ["taints of others stay, our own go", node({ Ready: "True" }, { taints: [mine, { key: "node.orch.io/not-ready", effect: "NoExecute" }] }), ["mine:NoSchedule"]],
 ];
 for (const [name, given, expected] of taints) {

@@ -19,10 +19,10 @@ const cases: [name: string, pods: Pod[], missing: Record<string, number>, mostOv
   ["pods of nodes that have just gone stay", [pod("a", { node: "lost" })], { lost: 60_001 }, 9, []],
   ["pods of nodes that stay away go", [pod("a", { node: "lost" })], { lost: 60_000 }, 9, ["a orphaned"]],
   ["pods without a node wait for one", [pod("a")], {}, 9, []],
-  ["unless they are to go", [pod("a", { deleted: true })], {}, 9, ["a never placed"]],
+  ["pods without a node that are to go, go", [pod("a", { deleted: true })], {}, 9, ["a never placed"]],
   ["pods that are over stay", [pod("a", { node: "here", phase: "Failed" })], {}, 9, []],
   [
-    "until they are too many; the oldest go",
+    "of too many pods that are over the oldest go",
     [pod("new", { node: "here", phase: "Succeeded", created: "2024-01-03T00:00:00Z" }), pod("old", { node: "here", phase: "Failed" }), pod("runs", { node: "here" })],
     {},
     1,

@@ -8,16 +8,16 @@ import { taintEvictionController, tolerableSeconds } from "./taint-eviction.ts";
 
 const out = (key: string, value?: string): Taint => ({ key, effect: "NoExecute", ...(value && { value }) });
 const cases: [name: string, tolerations: Toleration[], taints: Taint[], seconds: number | undefined][] = [
-  ["no taint lets pods stay", [], [], undefined],
-  ["one that only keeps pods off, too", [], [{ key: "a", effect: "NoSchedule" }], undefined],
-  ["one that expels does so at once", [], [out("a")], 0],
-  ["unless it is tolerated", [{ key: "a", operator: "Exists" }], [out("a")], undefined],
-  ["with its value", [{ key: "a", value: "other" }], [out("a", "b")], 0],
-  ["for a time", [{ key: "a", operator: "Exists", tolerationSeconds: 30 }], [out("a")], 30],
-  ["the shortest time counts", [{ key: "a", operator: "Exists", tolerationSeconds: 30 }, { key: "b", operator: "Exists", tolerationSeconds: 5 }], [out("a"), out("b")], 5],
-  ["one that is not tolerated counts most", [{ key: "a", operator: "Exists", tolerationSeconds: 30 }], [out("a"), out("b")], 0],
+  ["without taints pods stay", [], [], undefined],
+  ["a taint that only keeps new pods off lets others stay", [], [{ key: "a", effect: "NoSchedule" }], undefined],
+  ["a taint that expels does so at once", [], [out("a")], 0],
+  ["a taint that is tolerated lets pods stay", [{ key: "a", operator: "Exists" }], [out("a")], undefined],
+  ["a toleration of another value is none", [{ key: "a", value: "other" }], [out("a", "b")], 0],
+  ["a toleration for a time gives that time", [{ key: "a", operator: "Exists", tolerationSeconds: 30 }], [out("a")], 30],
+  ["of several times the shortest counts", [{ key: "a", operator: "Exists", tolerationSeconds: 30 }, { key: "b", operator: "Exists", tolerationSeconds: 5 }], [out("a"), out("b")], 5],
+  ["a taint that is not tolerated counts most", [{ key: "a", operator: "Exists", tolerationSeconds: 30 }], [out("a"), out("b")], 0],
   ["a time below nothing is none", [{ operator: "Exists", tolerationSeconds: -1 }], [out("a")], 0],
-  ["of two that fit the first counts", [{ key: "a", operator: "Exists" }, { operator: "Exists", tolerationSeconds: 5 }], [out("a")], undefined],
+  ["of two tolerations that fit the first counts", [{ key: "a", operator: "Exists" }, { operator: "Exists", tolerationSeconds: 5 }], [out("a")], undefined],
 ]; // prettier-ignore
 for (const [name, tolerations, taints, seconds] of cases) {
   test(name, () => assert.equal(tolerableSeconds({ spec: { tolerations } } as unknown as Pod, taints), seconds));

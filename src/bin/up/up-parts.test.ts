@@ -23,7 +23,7 @@ after(() => rmSync(folder, { recursive: true }));
 const roots: [name: string, given: string, environment: Record<string, string>, root: string][] = [
   ["the home directory", "", {}, join(homedir(), ".orch", "orch")],
   ["the user's data directory, where there is one", "", { XDG_DATA_HOME: "/data" }, "/data/orch/orch"],
-  ["not a relative data directory", "", { XDG_DATA_HOME: "data" }, join(homedir(), ".orch", "orch")],
+  ["the home directory, where the data directory is a relative one", "", { XDG_DATA_HOME: "data" }, join(homedir(), ".orch", "orch")],
   ["the directory given", "/some/where", { XDG_DATA_HOME: "/data" }, "/some/where"],
 ];
 for (const [name, given, environment, root] of roots) test(`a cluster is kept in ${name}`, () => assert.equal(placesFor(dialects.orch, given, environment).root, root));
