@@ -1,15 +1,38 @@
-// Parts of the agent that follow from the settings alone: its runtime, its way to the API server, its sources, its groups.
-import { RuntimeClass } from "#api";
-import { ApiError, type Clock, type Metrics } from "#base";
+// Parts of the agent that follow from its settings: its runtime, its way to the API server, its node, its sources, its groups.
+import type { Clock, Log, Metrics } from "#base";
 import { type ApiClient, apiClient, connectionOf, https, readClientConfig } from "#client";
 import { type ContainerRuntime, grpcRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 import { apiTransport } from "./api-transport.ts";
+import { reservations } from "./node/capacity.ts";
+import { type NodeLife, nodeLife } from "./node/node.ts";
+import { nodeObserver } from "./node/observe.ts";
+import type { RuntimeHealth } from "./node/runtime-health.ts";
 import type { NodeagentSettings } from "./options/options.ts";
+import { cpusOf } from "./options/types.ts";
 import type { CgroupTree } from "./resources/cgroup-tree.ts";
 import { gatherSystem } from "./resources/host.ts";
+import type { Machine } from "./resources/machine.ts";
 import { enforceReserved } from "./resources/pod-cgroups.ts";
-import type { SourceName } from "./sources/wanted-pods.ts";
+import type { EventRecorder } from "./seams.ts";
+import { fileSource } from "./sources/file-source.ts";
+import { urlSource } from "./sources/url-source.ts";
+import type { SourceName, WantedPods } from "./sources/wanted-pods.ts";
+
+/** What nearly every part of the agent is made with. */
+export interface Ground {
+  readonly dialect: Dialect;
+  readonly settings: NodeagentSettings;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly version: string;
+  readonly nodeName: string;
+  readonly machine: Machine;
+  readonly runtime: ContainerRuntime;
+  /** Undefined when there is no API server. */
+  readonly client: ApiClient | undefined;
+  readonly events: EventRecorder;
+}
 
 /** The groups that hold what is not a pod: the agent, the system, and what is reserved for them. */
 export async function placeOthers(settings: NodeagentSettings, tree: CgroupTree): Promise<void> {
@@ -46,12 +69,61 @@ export function sourcesOf(settings: NodeagentSettings, client: ApiClient | undef
   return [...(client ? (["api"] as const) : []), ...(settings.podManifestPath ? (["file"] as const) : []), ...(settings.manifestUrl ? (["http"] as const) : [])];
 }
 
-export async function runtimeHandler(client: ApiClient | undefined, name: string): Promise<string> {
-  if (!client) throw new Error(`RuntimeClass ${JSON.stringify(name)} cannot be asked for without an API server`);
-  try {
-    return (await client.of({ schema: RuntimeClass, plural: "runtimeclasses", namespaced: false }).get(name)).handler;
-  } catch (error) {
-    if (error instanceof ApiError && error.code === 404) throw new Error(`RuntimeClass ${JSON.stringify(name)} not found`, { cause: error });
-    throw error;
-  }
+/** Static pods of a file or folder and of a URL, as far as the settings name them. */
+export function manifestSources({ dialect, settings, clock, log, nodeName, events }: Ground, wanted: WantedPods, signal: AbortSignal): Promise<void>[] {
+  const manifest = {
+    dialect,
+    nodeName,
+    clock,
+    log,
+    onProblem: (message: string) => events.event({ kind: "Node", name: nodeName, uid: nodeName }, "Warning", "InvalidStaticPod", message),
+  };
+  const { podManifestPath: path, fileCheckFrequency, manifestUrl: url, manifestUrlHeader: headers, httpCheckFrequency } = settings;
+  return [
+    ...(path ? [fileSource({ ...manifest, path, periodMilliseconds: fileCheckFrequency, onPods: (found) => wanted.replace("file", found) }, signal)] : []),
+    ...(url ? [urlSource({ ...manifest, url, headers, periodMilliseconds: httpCheckFrequency, onPods: (found) => wanted.replace("http", found) }, signal)] : []),
+  ];
+}
+
+/** The node as the settings and the machine describe it; without a client it is nobody's. */
+export function nodeFrom({ dialect, settings, clock, log, version, nodeName, machine, runtime, events }: Ground, client: ApiClient | undefined, health: RuntimeHealth): NodeLife {
+  return nodeLife({
+    ...(client && { client }),
+    clock,
+    log,
+    events,
+    identity: {
+      dialect,
+      name: nodeName,
+      labels: settings.nodeLabels,
+      taints: settings.registerWithTaints,
+      schedulable: settings.registerSchedulable,
+      providerId: settings.providerId,
+      controllerAttaches: settings.enableControllerAttachDetach,
+      port: settings.port,
+      externalCloud: settings.cloudProvider === "external",
+    },
+    register: settings.registerNode,
+    updateMilliseconds: settings.nodeStatusUpdateFrequency,
+    reportMilliseconds: settings.nodeStatusReportFrequency,
+    observe: nodeObserver({
+      clock,
+      log,
+      runtime,
+      runtimeHealth: health,
+      hostname: nodeName,
+      addresses: { given: settings.nodeIp },
+      rootDirectory: settings.rootDir,
+      agentVersion: version,
+      maxPods: settings.maxPods,
+      podsPerCore: settings.podsPerCore,
+      reserved: reservations([settings.orchReserved, settings.systemReserved], cpusOf(settings.reservedCpus).length),
+      hardThresholds: settings.evictionHard,
+      reserveThresholds: !settings.experimentalAllocatableIgnoreEviction,
+      pressureTransitionMilliseconds: settings.evictionPressureTransitionPeriod,
+      localStorageIsolation: settings.localStorageCapacityIsolation,
+      maxImages: settings.nodeStatusMaxImages,
+      machine: async () => machine,
+    }),
+  });
 }

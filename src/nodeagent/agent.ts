@@ -1,35 +1,28 @@
 // The node agent: all its parts and how they hold together. Nothing is decided here.
 import { mkdir } from "node:fs/promises";
-import { availableParallelism, hostname } from "node:os";
-import { join } from "node:path";
+import { hostname } from "node:os";
 import type { Pod, Service } from "#api";
 import { type Clock, type Log, type Metrics, createMetrics, parseQuantity, quantityValue, systemClock } from "#base";
 import { type ApiClient, type Informer, informer, kinds } from "#client";
 import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
 import { knownGates, resolveGates } from "#options";
-import { clientFrom, placeOthers, runtimeFrom, runtimeHandler, sourcesOf } from "./agent-parts.ts";
+import { contextFrom } from "./agent-context.ts";
+import { type Ground, clientFrom, manifestSources, nodeFrom, placeOthers, runtimeFrom, sourcesOf } from "./agent-parts.ts";
 import { type DeadLimits, collectDeadContainers } from "./containers/dead-containers.ts";
 import { runtimeView } from "./containers/runtime-view.ts";
 import { eventRecorder } from "./events/recorder.ts";
 import { housekeeping } from "./housekeeping.ts";
-import { images } from "./images/images.ts";
-import { pullQueue } from "./images/pull-queue.ts";
-import { hooks } from "./lifecycle/hooks.ts";
 import { lockFile } from "./lock-file.ts";
 import { podAdmission } from "./node/admission.ts";
-import { allocatablePids, reservations } from "./node/capacity.ts";
+import { allocatablePids } from "./node/capacity.ts";
 import { csiNode } from "./node/csi-node.ts";
 import { nodeLease } from "./node/lease.ts";
-import { type NodeLife, nodeLife } from "./node/node.ts";
-import { nodeObserver } from "./node/observe.ts";
+import type { NodeLife } from "./node/node.ts";
 import { runtimeHealth } from "./node/runtime-health.ts";
 import type { NodeagentSettings } from "./options/options.ts";
-import { cpusOf } from "./options/types.ts";
-import { backOff } from "./plan/back-off.ts";
 import { type Pods, pods as podsOf } from "./pods.ts";
-import { isDeleted, isFinished, isMirror, keyOf } from "./pod.ts";
-import { probes } from "./probes/probes.ts";
+import { isDeleted, isFinished, isMirror } from "./pod.ts";
 import { cgroupTree, findCgroups } from "./resources/cgroup-tree.ts";
 import { prepareHost } from "./resources/host.ts";
 import { podRange } from "./pod-range.ts";
@@ -46,14 +39,9 @@ import { probeMetrics } from "./server/probe-metrics.ts";
 import { serve } from "./server/serve.ts";
 import { volumeMetrics } from "./server/volume-metrics.ts";
 import { apiSource } from "./sources/api-source.ts";
-import { fileSource } from "./sources/file-source.ts";
 import { type Mirrors, mirrors } from "./sources/mirrors.ts";
-import { urlSource } from "./sources/url-source.ts";
 import { wantedPods } from "./sources/wanted-pods.ts";
 import { statusWriter } from "./status/writer.ts";
-import type { SyncContext } from "./sync/context.ts";
-import { gate } from "./sync/gate.ts";
-import { hostDns } from "./sync/node-files.ts";
 import { podFiles } from "./sync/pod-files.ts";
 import { commandShell } from "./volumes/command-shell.ts";
 import { systemMounter } from "./volumes/mounter.ts";
@@ -119,49 +107,13 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     : undefined;
   const events: EventRecorder = recorder ?? { event: (regarding, type, reason, message) => log.verbose(2, "event", { regarding: regarding.name, type, reason, message }) };
 
+  const ground: Ground = { dialect, settings, clock, log, version: options.version, nodeName, machine, runtime, client, events };
+
   // The node.
   let nodeSoon = (): void => undefined;
   const health = runtimeHealth({ runtime, clock, log, onChange: () => nodeSoon() });
   await health.check();
-  const node = nodeLife({
-    ...(joined && { client: joined }),
-    clock,
-    log,
-    events,
-    identity: {
-      dialect,
-      name: nodeName,
-      labels: settings.nodeLabels,
-      taints: settings.registerWithTaints,
-      schedulable: settings.registerSchedulable,
-      providerId: settings.providerId,
-      controllerAttaches: settings.enableControllerAttachDetach,
-      port: settings.port,
-      externalCloud: settings.cloudProvider === "external",
-    },
-    register: settings.registerNode,
-    updateMilliseconds: settings.nodeStatusUpdateFrequency,
-    reportMilliseconds: settings.nodeStatusReportFrequency,
-    observe: nodeObserver({
-      clock,
-      log,
-      runtime,
-      runtimeHealth: health,
-      hostname: nodeName,
-      addresses: { given: settings.nodeIp },
-      rootDirectory: settings.rootDir,
-      agentVersion: options.version,
-      maxPods: settings.maxPods,
-      podsPerCore: settings.podsPerCore,
-      reserved: reservations([settings.orchReserved, settings.systemReserved], cpusOf(settings.reservedCpus).length),
-      hardThresholds: settings.evictionHard,
-      reserveThresholds: !settings.experimentalAllocatableIgnoreEviction,
-      pressureTransitionMilliseconds: settings.evictionPressureTransitionPeriod,
-      localStorageIsolation: settings.localStorageCapacityIsolation,
-      maxImages: settings.nodeStatusMaxImages,
-      machine: async () => machine,
-    }),
-  });
+  const node = nodeFrom(ground, joined, health);
   nodeSoon = () => node.statusSoon();
   await node.start();
 
@@ -235,69 +187,22 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     total: settings.maximumDeadContainers,
     ageMilliseconds: settings.minimumContainerTtlDuration,
   };
-  const backOffOptions = { clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 };
-  const context: SyncContext = {
-    dialect,
-    clock,
-    log,
-    runtime,
+  const context = contextFrom(ground, {
     view,
-    events,
     tally,
-    images: images({
-      runtime,
-      clock,
-      events,
-      dialect,
-      queue: pullQueue({
-        clock,
-        atOnce: settings.serializeImagePulls ? 1 : (settings.maxParallelImagePulls ?? Infinity),
-        perSecond: settings.registryQps,
-        burst: settings.registryBurst,
-      }),
-      backOff: backOff(backOffOptions),
-    }),
     volumes,
     cgroups,
     objects,
     node,
-    probes: probes({
-      runtime,
-      clock,
-      events,
-      node,
-      userAgent: `${dialect.data.componentPrefix}probe/${options.version}`,
-      onChange: (uid) => all.wake(uid),
-      onResult: probeResults.record,
-    }),
-    hooks: hooks({
-      runtime,
-      userAgent: `${dialect.data.componentPrefix}lifecycle/${options.version}`,
-      onFallback: (pod, host) => {
-        tally.fellBack();
-        log.warn("a hook's server speaks no TLS; it was asked without", { pod: keyOf(pod), host });
-      },
-    }),
-    restarts: backOff(backOffOptions),
+    health,
     files,
-    making: gate({ clock, atOnce: availableParallelism() + 1 }),
-    unmaking: gate({ clock, atOnce: 2 * availableParallelism() }),
-    settings: {
-      clusterServers: settings.clusterDns,
-      clusterDomain: settings.clusterDomain,
-      hostDns: () => hostDns(settings.resolvConf),
-      logFolder: podLogs,
-      cpu,
-      memoryCapacityBytes: machine.memoryBytes,
-      dead,
-      hugePageSizes: machine.hugepages.map(({ size }) => size),
-      selinux: machine.selinux,
-      security: { dialect, seccompDefault: settings.seccompDefault, seccompFolder: join(settings.rootDir, "seccomp") },
-    },
+    cpu,
+    dead,
     services: () => services?.items() ?? [],
-    runtimeHandler: (name) => runtimeHandler(client, name),
-    networkTrouble: () => health.troubles().find((trouble) => trouble !== ""),
-  };
+    logFolder: podLogs,
+    onProbe: (uid) => all.wake(uid),
+    onProbeResult: probeResults.record,
+  });
   const all: Pods = podsOf({
     context,
     admission: podAdmission({
@@ -337,32 +242,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     // Static pods do not wait for the API server: they may be what it runs on.
     running.push(joinCluster());
   }
-  const manifest = {
-    dialect,
-    nodeName,
-    clock,
-    log,
-    onProblem: (message: string) => events.event({ kind: "Node", name: nodeName, uid: nodeName }, "Warning", "InvalidStaticPod", message),
-  };
-  if (settings.podManifestPath) {
-    running.push(
-      fileSource({ ...manifest, path: settings.podManifestPath, periodMilliseconds: settings.fileCheckFrequency, onPods: (found) => wanted.replace("file", found) }, signal),
-    );
-  }
-  if (settings.manifestUrl) {
-    running.push(
-      urlSource(
-        {
-          ...manifest,
-          url: settings.manifestUrl,
-          headers: settings.manifestUrlHeader,
-          periodMilliseconds: settings.httpCheckFrequency,
-          onPods: (found) => wanted.replace("http", found),
-        },
-        signal,
-      ),
-    );
-  }
+  running.push(...manifestSources(ground, wanted, signal));
   if (!client && wanted.ready()) for (const observed of view.pods()) all.seen(observed, mayEnd());
   running.push(podRange({ runtime, clock, log, range: () => (joined ? node.node().spec.podCIDR : settings.podCidr) ?? "" }, signal));
   running.push(

@@ -1,0 +1,84 @@
+// What pods are brought about with: the parts of the agent that the work on each of them needs.
+import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import { RuntimeClass } from "#api";
+import { ApiError } from "#base";
+import type { ApiClient } from "#client";
+import type { Ground } from "./agent-parts.ts";
+import { images } from "./images/images.ts";
+import { pullQueue } from "./images/pull-queue.ts";
+import { hooks } from "./lifecycle/hooks.ts";
+import type { RuntimeHealth } from "./node/runtime-health.ts";
+import { backOff } from "./plan/back-off.ts";
+import { keyOf } from "./pod.ts";
+import { type ProbesOptions, probes } from "./probes/probes.ts";
+import type { podMetrics } from "./server/pod-metrics.ts";
+import type { SyncContext } from "./sync/context.ts";
+import { gate } from "./sync/gate.ts";
+import { hostDns } from "./sync/node-files.ts";
+
+export interface ContextParts
+  extends Pick<SyncContext, "view" | "volumes" | "cgroups" | "objects" | "node" | "files" | "services">, Pick<SyncContext["settings"], "cpu" | "dead" | "logFolder"> {
+  readonly tally: ReturnType<typeof podMetrics>;
+  readonly health: RuntimeHealth;
+  /** Told when a probe has changed its mind about a pod, and of every answer. */
+  readonly onProbe: ProbesOptions["onChange"];
+  readonly onProbeResult: NonNullable<ProbesOptions["onResult"]>;
+}
+
+export function contextFrom({ dialect, settings, clock, log, version, machine, runtime, client, events }: Ground, parts: ContextParts): SyncContext {
+  const { tally, health, onProbe, onProbeResult, cpu, dead, logFolder, ...rest } = parts;
+  const backOffOptions = { clock, firstMilliseconds: 10_000, longestMilliseconds: 300_000 };
+  const queue = pullQueue({
+    clock,
+    atOnce: settings.serializeImagePulls ? 1 : (settings.maxParallelImagePulls ?? Infinity),
+    perSecond: settings.registryQps,
+    burst: settings.registryBurst,
+  });
+  return {
+    ...rest,
+    dialect,
+    clock,
+    log,
+    runtime,
+    events,
+    tally,
+    images: images({ runtime, clock, events, dialect, queue, backOff: backOff(backOffOptions) }),
+    probes: probes({ runtime, clock, events, node: rest.node, userAgent: `${dialect.data.componentPrefix}probe/${version}`, onChange: onProbe, onResult: onProbeResult }),
+    hooks: hooks({
+      runtime,
+      userAgent: `${dialect.data.componentPrefix}lifecycle/${version}`,
+      onFallback: (pod, host) => {
+        tally.fellBack();
+        log.warn("a hook's server speaks no TLS; it was asked without", { pod: keyOf(pod), host });
+      },
+    }),
+    restarts: backOff(backOffOptions),
+    making: gate({ clock, atOnce: availableParallelism() + 1 }),
+    unmaking: gate({ clock, atOnce: 2 * availableParallelism() }),
+    settings: {
+      clusterServers: settings.clusterDns,
+      clusterDomain: settings.clusterDomain,
+      hostDns: () => hostDns(settings.resolvConf),
+      logFolder,
+      cpu,
+      memoryCapacityBytes: machine.memoryBytes,
+      dead,
+      hugePageSizes: machine.hugepages.map(({ size }) => size),
+      selinux: machine.selinux,
+      security: { dialect, seccompDefault: settings.seccompDefault, seccompFolder: join(settings.rootDir, "seccomp") },
+    },
+    runtimeHandler: (name) => runtimeHandler(client, name),
+    networkTrouble: () => health.troubles().find((trouble) => trouble !== ""),
+  };
+}
+
+async function runtimeHandler(client: ApiClient | undefined, name: string): Promise<string> {
+  if (!client) throw new Error(`RuntimeClass ${JSON.stringify(name)} cannot be asked for without an API server`);
+  try {
+    return (await client.of({ schema: RuntimeClass, plural: "runtimeclasses", namespaced: false }).get(name)).handler;
+  } catch (error) {
+    if (error instanceof ApiError && error.code === 404) throw new Error(`RuntimeClass ${JSON.stringify(name)} not found`, { cause: error });
+    throw error;
+  }
+}
