@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
+import { type Clock, systemClock, virtualClock } from "./clock.ts";
 
 // In a process of its own: objects are counted by looking at the whole heap, and that of all tests together is large.
 const counted = `
@@ -23,3 +24,42 @@ test("long timers that are called off leave nothing behind, whatever their lengt
   const left = execFileSync(process.execPath, ["--no-warnings", "--conditions=orch-source", "--input-type=module", "--eval", counted], { encoding: "utf8" });
   assert.ok(Number(left) < 10, `${left.trim()} lists of timers are left`);
 });
+
+test("a virtual clock runs what falls due, in order, and nothing else", async () => {
+  const clock = virtualClock(1000);
+  const ran: string[] = [];
+  const note = (name: string) => (): void => void ran.push(`${name} at ${clock.now()}`);
+  clock.after(30, note("late"));
+  clock.after(10, () => {
+    note("early")();
+    clock.after(10, note("follower"));
+  });
+  clock.after(20, note("called off"))();
+  clock.after(10, note("second"));
+  await clock.advance(29);
+  assert.deepEqual(ran, ["early at 1010", "second at 1010", "follower at 1020"]);
+  await clock.advance(1);
+  assert.deepEqual([ran.at(-1), clock.now()], ["late at 1030", 1030]);
+});
+
+const sleepers: [name: string, clock: Clock, pass: () => Promise<void>][] = (() => {
+  const virtual = virtualClock();
+  return [
+    ["the machine's", systemClock, async () => undefined],
+    ["a virtual", virtual, () => virtual.advance(1)],
+  ];
+})();
+for (const [name, clock, pass] of sleepers) {
+  test(`a sleeper wakes on ${name} clock when its time is over`, async () => {
+    const slept = clock.sleep(1).then(() => "awake");
+    await pass();
+    assert.equal(await slept, "awake");
+  });
+  test(`a sleeper on ${name} clock is woken by a signal, also by one that was there before`, async () => {
+    const stop = new AbortController();
+    const sleeping = clock.sleep(1_000_000, stop.signal);
+    stop.abort(new Error("enough"));
+    await assert.rejects(sleeping, /enough/);
+    await assert.rejects(clock.sleep(1, stop.signal), /enough/);
+  });
+}

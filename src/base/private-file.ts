@@ -1,11 +1,12 @@
 // Files that only their owner can read, whole or not at all.
 import { randomBytes } from "node:crypto";
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { makeFolder } from "./make-folder.ts";
 
 /** Writes such a file, in the place of one that is there; folders that are missing are made for the owner too. */
 export function writePrivate(file: string, text: string): void {
-  mkdirSync(dirname(resolve(file)), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(resolve(file)));
   const draft = `${file}.${process.pid}.${randomBytes(4).toString("hex")}`;
   try {
     writeFileSync(draft, text, { mode: 0o600, flag: "wx" });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { headers, listOf, mapOf, onceListOf, pairs, repeated, splitCommas, strings, struct } from "./list-type.ts";
 import { cidr, cidrs, ip, portRange, url } from "./net-type.ts";
-import { type OptionType, bool, duration, float, int, int32, level, maybe, nanoseconds, oneOf, quantity, text, uint32 } from "./option-type.ts";
+import { type OptionType, type ValueCheck, above, atLeast, between, bool, duration, each, float, int, int32, level, listed, maybe, nanoseconds, notNegative, oneOf, quantity, text, uint32 } from "./option-type.ts"; // prettier-ignore
 import { Refusal } from "./refusal.ts";
 import { verboseModules } from "./common.ts";
 
@@ -171,3 +171,20 @@ test("lists append when a flag is given again, once-lists do not", () => {
   assert.deepEqual(strings.append?.(["a"], "b,c"), ["a", "b", "c"]);
   assert.equal(onceListOf(text, "x").append, undefined);
 });
+
+const bounds: [name: string, check: ValueCheck<number>, allowed: number[], refused: number[], words: string][] = [
+  ["from 1 to 3", between(1, 3), [1, 3], [0, 4], "must be from 1 to 3"],
+  ["at least 2", atLeast(2), [2, 3], [1], "must not be below 2"],
+  ["above 0", above(0), [0.1, 1], [0, -1], "must be above 0"],
+  ["not negative", notNegative, [0, 1], [-1], "must not be negative"],
+];
+for (const [name, check, allowed, wrong, words] of bounds) {
+  test(`a value that is to be ${name} is held to it`, () => {
+    for (const value of allowed) assert.equal(check(value), undefined, String(value));
+    for (const value of wrong) assert.equal(check(value), words, String(value));
+  });
+}
+
+test("of a list the first value that is wrong is named", () => assert.equal(each(atLeast(2))([2, 1, 0]), "1 must not be below 2"));
+
+test("choices are listed as people say them", () => assert.deepEqual([[], ["a"], ["a", "b"], ["a", "b", "c"]].map(listed), ["", "a", "a or b", "a, b or c"]));

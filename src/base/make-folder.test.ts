@@ -1,0 +1,31 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { makeFolder } from "./make-folder.ts";
+
+test("a folder is made with all that lead to it, for its owner only, and may be there already", (t) => {
+  const root = mkdtempSync(join(tmpdir(), "orch-folder-"));
+  t.after(() => rmSync(root, { recursive: true }));
+  const folder = join(root, "a", "b", "c");
+  makeFolder(folder);
+  makeFolder(folder);
+  assert.equal(statSync(folder).isDirectory(), true);
+  assert.equal(statSync(join(root, "a")).mode & 0o777, 0o700);
+});
+
+const impossible: [name: string, path: string, code: RegExp][] = [
+  ["a folder where there can be none is refused at once", "/proc/orch-none/store", /ENOENT|EPERM|EACCES|EROFS/],
+  ["a folder below a file, too", join(import.meta.filename, "x"), /ENOTDIR/],
+  ["and one in the place of a file", import.meta.filename, /EEXIST/],
+];
+for (const [name, path, code] of impossible) test(name, () => assert.throws(() => makeFolder(path), code));
+
+test("what is in the place of a folder stays as it is", (t) => {
+  const root = mkdtempSync(join(tmpdir(), "orch-folder-"));
+  t.after(() => rmSync(root, { recursive: true }));
+  writeFileSync(join(root, "f"), "x");
+  assert.throws(() => makeFolder(join(root, "f")), /EEXIST/);
+  assert.equal(statSync(join(root, "f")).isFile(), true);
+});

@@ -1,0 +1,20 @@
+// Folders with all that lead to them. The system's own recursive way asks for ever where a file system answers that a folder it was
+// asked to make is not there, as process and device file systems do.
+import { mkdirSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+
+/** Makes what is missing of a path, for its owner only. Throws what the system says of the first folder that cannot be made. */
+export function makeFolder(path: string): void {
+  const missing: string[] = [];
+  for (let at = resolve(path); !isFolder(at); at = dirname(at)) missing.push(at);
+  for (const folder of missing.reverse()) {
+    try {
+      mkdirSync(folder, { mode: 0o700 });
+    } catch (error) {
+      // Somebody else may have made it in the meantime.
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !isFolder(folder)) throw error;
+    }
+  }
+}
+
+const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
