@@ -47,6 +47,9 @@ export interface Caller {
 
 const administrator: Caller = { name: "admin", groups: ["system:masters", "system:authenticated"] };
 
+/** Whoever starts a server in a program has a store for it; a typing error should not take a minute to show. */
+const storePatienceMilliseconds = 5000;
+
 /** Starts a server. Several may run in one process. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   return await launch(options, options.store === "memory" ? new MemoryStore({ clock: options.clock ?? systemClock }) : undefined, ownCredentials());
@@ -63,6 +66,7 @@ async function launch(options: ServerOptions, memory: MemoryStore | undefined, o
     clock,
     log: options.log ?? silentLog,
     listen: options.port !== undefined,
+    storePatienceMilliseconds,
     own,
   });
   const connect = (caller: Caller = administrator): Transport => inProcess(started.handle, caller);

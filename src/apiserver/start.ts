@@ -44,6 +44,8 @@ export interface StartOptions {
   readonly listen?: boolean;
   /** Credentials kept in memory, used where the settings name no files. */
   readonly own?: OwnCredentials;
+  /** How long a store elsewhere is waited for; a minute unless said. */
+  readonly storePatienceMilliseconds?: number;
   /** Progress for an operator who waits. */
   readonly onPhase?: (phase: string) => void;
 }
@@ -71,7 +73,10 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const strategies = builtInStrategies.map((each) => (each.hub === services.hub ? services : each));
   options.onPhase?.("opening the store");
   const storePrefix = settings.storePrefix.replace(/\/$/, "");
-  const store = await openStoreFor({ settings, dialect, strategies, storePrefix, clock, log, signal: closing.signal }, options.store);
+  const store = await openStoreFor(
+    { settings, dialect, strategies, storePrefix, clock, log, patienceMilliseconds: options.storePatienceMilliseconds, signal: closing.signal },
+    options.store,
+  );
   await claimDialect(store, storePrefix, dialect);
   const core = buildCore({
     dialect,

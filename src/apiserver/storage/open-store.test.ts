@@ -58,3 +58,15 @@ test("otherwise the encryption configuration is that of the start", async (t) =>
   await clock.advance(120_000);
   assert.equal(await keyOf("a"), "first");
 });
+
+test("a store elsewhere that does not come is named with its place", async () => {
+  const { values: settings } = settleFlags(dialect, ["--store-servers=http://127.0.0.1:1"]);
+  const options = { settings, dialect, strategies: [], storePrefix: "/registry", clock: virtualClock(), log: silentLog, signal: new AbortController().signal };
+  await assert.rejects(openStoreFor({ ...options, patienceMilliseconds: 0 }), /^Error: the store at http:\/\/127\.0\.0\.1:1 cannot be reached: /);
+});
+
+test("a data folder that cannot be is refused at once", async () => {
+  const { values: settings } = settleFlags(dialect, ["--data-dir=/proc/orch-none"]);
+  const options = { settings, dialect, strategies: [], storePrefix: "/registry", clock: virtualClock(), log: silentLog, signal: new AbortController().signal };
+  await assert.rejects(openStoreFor(options), /orch-none/);
+});

@@ -1,7 +1,7 @@
 // The store that the settings ask for: embedded, in memory or etcd, with its values encrypted where a file says so.
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Clock, Log } from "#base";
+import { type Clock, type Log, makeFolder } from "#base";
 import { type Dialect, groupName } from "#dialect";
 import { GrpcError } from "#http";
 import type { Strategy } from "#registry";
@@ -16,6 +16,8 @@ export interface StoreOptions {
   readonly storePrefix: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** How long a store elsewhere is waited for. */
+  readonly patienceMilliseconds?: number | undefined;
   /** Aborted when the server closes. */
   readonly signal: AbortSignal;
 }
@@ -35,15 +37,16 @@ export async function openStoreFor(options: StoreOptions, given?: Store): Promis
 
 async function localStore(settings: ApiserverSettings, clock: Clock): Promise<Store> {
   if (settings.storeServers.length > 0) return await openStore({ memory: true, clock });
-  mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
-  return await openStore({ dir: join(settings.dataDir, "store") });
+  const dir = join(settings.dataDir, "store");
+  makeFolder(dir);
+  return await openStore({ dir });
 }
 
-const patienceMilliseconds = 60_000;
+const usualPatienceMilliseconds = 60_000;
 const pauseMilliseconds = 1000;
 
 /** A store elsewhere may come up after us: it is waited for, but not for ever. */
-async function remoteStore({ settings, clock, log }: StoreOptions): Promise<Store> {
+async function remoteStore({ settings, clock, log, patienceMilliseconds = usualPatienceMilliseconds }: StoreOptions): Promise<Store> {
   const { storeServers: endpoints, storeCafile, storeCertfile, storeKeyfile } = settings;
   // Read anew for every connection, so that files may be replaced.
   const tls = () => ({
@@ -59,7 +62,8 @@ async function remoteStore({ settings, clock, log }: StoreOptions): Promise<Stor
     } catch (error) {
       if (!isAway(error) || clock.now() >= until) {
         await store.close();
-        throw error;
+        if (!isAway(error)) throw error;
+        throw new Error(`the store at ${endpoints.join(", ")} cannot be reached: ${(error as Error).message}`, { cause: error });
       }
       if (attempt % 10 === 0) log.warn("the store cannot be reached yet; trying again", { error: (error as Error).message });
     }
