@@ -3,8 +3,7 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
-import { type DialectName, follow, kubectl, kubectlProgram, type KubectlResult, needs, programCommand, type RunningApiserver, startApiserver } from "#kit";
+import { type DialectName, follow, kubectl, kubectlProgram, type KubectlResult, needs, programCommand, type RunningApiserver, startApiserver, until } from "#kit";
 
 for (const dialect of ["orch", "kubernetes"] as const satisfies readonly DialectName[]) {
   describe(`kubectl with --dialect=${dialect}`, needs(kubectlProgram, "openssl"), () => {
@@ -30,7 +29,7 @@ for (const dialect of ["orch", "kubernetes"] as const satisfies readonly Dialect
     /** Until somebody follows the resource: whoever waits for a change must be there before it. */
     const followed = async (resource: string): Promise<void> => {
       const open = new RegExp(`apiserver_longrunning_requests\\{verb="WATCH",.*resource="${resource}",.*\\} [1-9]`);
-      for (const until = Date.now() + 30_000; Date.now() < until && !open.test((await server.call("GET", "/metrics")).body);) await sleep(20);
+      await until(`${resource} are watched`, async () => open.test((await server.call("GET", "/metrics")).body));
     };
     const valueOf = async (good: Good, object: string, path: string): Promise<string> => await good(["get", object, "-o", `jsonpath=${path}`]);
 

@@ -14,7 +14,7 @@ import { type StartedServer, settleFlags, start } from "#apiserver";
 import { createAuthority, selfSigned, signClient, writePair } from "#authn";
 import { silentLog } from "#base";
 import { dialects } from "#dialect";
-import { freePort, startApiserver } from "#kit";
+import { freePort, startApiserver, until } from "#kit";
 
 const folder = mkdtempSync(join(tmpdir(), "orch-serving-"));
 after(() => rmSync(folder, { recursive: true }));
@@ -115,8 +115,7 @@ test("a certificate that is replaced is served to whoever connects next", async 
   const before = await serial();
   pair("changing", ["localhost"]);
   utimesSync(file("changing.crt"), 1, 1);
-  for (const until = Date.now() + 20_000; Date.now() < until && (await serial()) === before;) await new Promise((resolve) => setTimeout(resolve, 200));
-  assert.notEqual(await serial(), before);
+  await until("the new certificate is served", async () => (await serial()) !== before);
 });
 
 test("client authorities that are replaced are trusted, and those before no longer", async () => {
@@ -128,7 +127,7 @@ test("client authorities that are replaced are trusted, and those before no long
   const status = async ({ certificate, key }: typeof old): Promise<number> => (await ask(served, "/version", { cert: certificate, key, headers: { authorization: "" } })).status;
   assert.deepEqual([await status(old), await status(fresh)], [200, 401]);
   writeFileSync(file("authorities.crt"), after.certificate);
-  for (const until = Date.now() + 20_000; Date.now() < until && (await status(old)) === 200;) await new Promise((resolve) => setTimeout(resolve, 200));
+  await until("the old authority is no longer trusted", async () => (await status(old)) !== 200);
   assert.deepEqual([await status(old), await status(fresh)], [401, 200]);
 });
 
@@ -270,7 +269,7 @@ test("a stop inside this process ends watches and leaves nothing behind", async 
 test("the program: not ready at once, 429 while it drains, a second signal ends it", async () => {
   await using server = await startApiserver({ flags: ["--shutdown-delay-duration=1s", "--shutdown-send-retry-after=true"] });
   process.kill(server.pid, "SIGTERM");
-  for (const until = Date.now() + 5000; Date.now() < until && (await server.call("GET", "/readyz")).status === 200;);
+  await until("it is not ready", async () => (await server.call("GET", "/readyz")).status !== 200);
   assert.equal((await server.call("GET", "/readyz")).status, 500);
   assert.equal((await server.call("GET", "/livez")).status, 200);
   assert.equal((await server.call("GET", "/api/v1/namespaces/default")).status, 200);

@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { promisify } from "node:util";
 import { grpcRuntime } from "#cri";
-import { freePort, kubectl, kubectlProgram, needs, needsContainerd, startContainerd } from "#kit";
+import { freePort, kubectl, kubectlProgram, needs, needsContainerd, startContainerd, until } from "#kit";
 
 const orch = join(import.meta.dirname, "..", "..", "bin", "orch");
 /** What a launcher tells Node. */
@@ -40,10 +40,7 @@ test("a pod is scheduled, runs, is looked into, outlives the cluster's end, and 
       return stdout;
     };
     const image = containerd.images.busybox;
-    const wait = async (): Promise<void> => {
-      for (const until = Date.now() + 20_000; (await kubectl(config, ["get", "serviceaccount", "default"])).code !== 0;) assert.ok(Date.now() < until, "no default account");
-    };
-    await wait();
+    await until("there is a default account", async () => (await kubectl(config, ["get", "serviceaccount", "default"])).code === 0);
     await run("run", "web", `--image=${image}`, "--image-pull-policy=IfNotPresent", "--", "sh", "-c", "echo hello; sleep 3600");
     await run("wait", "pod/web", "--for=condition=Ready", "--timeout=60s");
     assert.equal(await run("logs", "web"), "hello\n");

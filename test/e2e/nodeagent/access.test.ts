@@ -7,7 +7,6 @@ import { request } from "node:https";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Answer, type Cluster, freePort, kubectlProgram, needsCluster, type PodHome, podHome, startCluster, until } from "#kit";
 
 const forever = "trap 'exit 0' TERM; while :; do sleep 0.1; done";
@@ -221,7 +220,7 @@ describe("reaching into pods", { concurrency: 6, ...needsCluster() }, () => {
     const pod = await home.script("i=0; while :; do i=$((i+1)); echo $i a line that fills the file up rather fast; [ $((i % 300)) -eq 0 ] && sleep 1; done");
     const ready = await home.ready(pod);
     const folder = `/var/log/pods/${home.namespace}_${pod}_${ready.metadata.uid}/c`;
-    for (const until = Date.now() + 40_000; (await readdir(folder)).length < 3; await sleep(250)) assert.ok(Date.now() < until, "nothing was rotated");
+    await until("log files are rotated", async () => (await readdir(folder)).length >= 3);
     assert.ok((await readdir(folder)).length <= 4);
   });
 });

@@ -1,12 +1,11 @@
 // Pods of every sort leave while their agent dies at awkward moments. Whatever it had done by then, the next one finishes it.
-import assert from "node:assert/strict";
 import { readFile, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { kinds } from "#client";
 import { grpcRuntime } from "#cri";
-import { type Cluster, freePort, needsCluster, type PodHome, podHome, startCluster } from "#kit";
+import { type Cluster, freePort, needsCluster, type PodHome, podHome, startCluster, until } from "#kit";
 
 const forever = "trap 'exit 0' TERM; while :; do sleep 1; done";
 const memory = { volumes: [{ name: "m", emptyDir: { medium: "Memory" } }], automountServiceAccountToken: true };
@@ -114,7 +113,10 @@ describe("leaving a node whose agent dies", needsCluster(), () => {
       await cluster.agent.kill9();
       await cluster.agent.start();
       await Promise.all([...names, `s-${cluster.nodeName}`].map((name) => home.gone(name)));
-      for (const until = Date.now() + 60_000; (await left()).length > 0; await sleep(250)) assert.ok(Date.now() < until, `left behind: ${(await left()).join(", ")}`);
+      await until(
+        async () => `left behind: ${(await left()).join(", ")}`,
+        async () => (await left()).length === 0,
+      );
     });
   }
 
@@ -131,6 +133,9 @@ describe("leaving a node whose agent dies", needsCluster(), () => {
       );
     }
     await home.remove("holder");
-    for (const until = Date.now() + 15_000; (await left()).length > 0; await sleep(100)) assert.ok(Date.now() < until, `left behind: ${(await left()).join(", ")}`);
+    await until(
+      async () => `left behind: ${(await left()).join(", ")}`,
+      async () => (await left()).length === 0,
+    );
   });
 });

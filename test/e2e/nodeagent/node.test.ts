@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { kinds } from "#client";
-import { type Cluster, needsCluster, type PodHome, podHome, startCluster } from "#kit";
+import { type Cluster, needsCluster, type PodHome, podHome, startCluster, until } from "#kit";
 
 describe("the node", needsCluster(), () => {
   let cluster: Cluster;
@@ -79,8 +79,7 @@ describe("the node", needsCluster(), () => {
     const at = { namespace: "kube-node-lease" };
     const first = await leases.get(cluster.nodeName, at);
     assert.equal(first.spec?.holderIdentity, cluster.nodeName);
-    for (const until = Date.now() + 15_000; (await leases.get(cluster.nodeName, at)).spec?.renewTime === first.spec?.renewTime; await sleep(200))
-      assert.ok(Date.now() < until, "it was never renewed");
+    await until("it is renewed", async () => (await leases.get(cluster.nodeName, at)).spec?.renewTime !== first.spec?.renewTime);
   });
 
   test("a label that someone adds to the node stays", async () => {
@@ -101,7 +100,7 @@ describe("the node", needsCluster(), () => {
     await home.until(name, "is the new one", (seen) => seen.metadata.uid !== pod.metadata.uid);
     const renewed = await home.ready(name);
     assert.notEqual(renewed.status?.containerStatuses?.[0]?.containerID, pod.status?.containerStatuses?.[0]?.containerID);
-    for (const until = Date.now() + 10_000; (await home.logs(name)) !== "two\n"; await sleep(100)) assert.ok(Date.now() < until);
+    await until("the new one has spoken", async () => (await home.logs(name)) === "two\n");
     await rm(join(cluster.agent.staticPods, "one.json"));
     await home.gone(name);
   });
@@ -119,7 +118,7 @@ describe("the node", needsCluster(), () => {
   test("a file that is no pod is told in an event; hidden files are ignored", async () => {
     await written("bad.yaml", "kind: Pod\nspec: {containers: nonsense}\n");
     await writeFile(join(cluster.agent.staticPods, ".hidden.json"), manifest("hidden", "sleep 600"));
-    for (const until = Date.now() + 15_000; !/bad\.yaml/.test(await cluster.agent.log()); await sleep(100)) assert.ok(Date.now() < until, "nobody was told");
+    await until("the bad file is told", async () => /bad\.yaml/.test(await cluster.agent.log()));
     await rm(join(cluster.agent.staticPods, "bad.yaml"));
     assert.equal(home.get(`hidden-${cluster.nodeName}`), undefined);
   });

@@ -8,14 +8,13 @@ import { request as requestTls } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, describe, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { type RunningServer, startServer } from "#apiserver";
 import { silentLog } from "#base";
 import { kinds } from "#client";
 import { type FakeRuntime, fakeRuntime, grpcRuntime } from "#cri";
 import { dialects } from "#dialect";
-import { freePort, needs, needsContainerd, programCommand, startContainerd } from "#kit";
+import { freePort, needs, needsContainerd, programCommand, startContainerd, until } from "#kit";
 import { type Agent, settleNodeagent, startAgent } from "#nodeagent";
 
 const run = promisify(execFile);
@@ -45,7 +44,6 @@ interface Started {
   readonly agent: Agent;
   readonly runtime: FakeRuntime;
   readonly folder: string;
-  until(what: string, holds: () => boolean | Promise<boolean>): Promise<void>;
 }
 
 async function start(t: TestContext, flags: readonly string[], { server, statics = [] }: { server?: RunningServer; statics?: readonly string[] } = {}): Promise<Started> {
@@ -62,10 +60,7 @@ async function start(t: TestContext, flags: readonly string[], { server, statics
     await removeLogs();
     await rm(folder, { recursive: true, force: true });
   });
-  const until: Started["until"] = async (what, holds) => {
-    for (const end = Date.now() + 30_000; !(await holds()); await sleep(20)) assert.ok(Date.now() < end, `not so: ${what}`);
-  };
-  return { agent, runtime, folder, until };
+  return { agent, runtime, folder };
 }
 
 async function removeLogs(): Promise<void> {
@@ -101,7 +96,7 @@ const ask = (url: string): Promise<number | string> =>
 describe("settings of an agent as a whole", needs("root"), () => {
   test("without a client configuration the agent is on its own: it runs static pods, and tells the runtime the range it was given", async (t) => {
     const started = await start(t, ["--pod-cidr=10.9.0.0/24"], { statics: ["settings-s"] });
-    await started.until("the static pod runs", () => running(started).length === 1);
+    await until("the static pod runs", async () => running(started).length === 1);
     assert.deepEqual(running(started), ["settings-s-n1"]);
     const told = started.runtime.calls.find(({ method }) => method === "UpdateRuntimeConfig");
     assert.match(JSON.stringify(told?.request), /10\.9\.0\.0\/24/);
@@ -112,20 +107,20 @@ describe("settings of an agent as a whole", needs("root"), () => {
     const { client } = server;
     const started = await start(t, ["--hostname-override=other", "--pod-cidr=10.9.0.0/24"], { server });
     const nodes = client.of(kinds.nodes);
-    await started.until("the node is registered", () => nodes.get("other").then(Boolean, () => false));
+    await until("the node is registered", () => nodes.get("other").then(Boolean, () => false));
     assert.equal(started.agent.nodeName, "other");
     const pod = JSON.parse(podText("settings-api")) as { metadata: object; spec: object };
     await client
       .of(kinds.pods)
       .create({ metadata: { name: "settings-api", namespace: "default" }, spec: { ...pod.spec, nodeName: "other", automountServiceAccountToken: false } as never });
-    await started.until("the pod runs", () => running(started).includes("settings-api"));
+    await until("the pod runs", async () => running(started).includes("settings-api"));
     await nodes.patch("other", "merge", { spec: { podCIDR: "10.8.0.0/24", podCIDRs: ["10.8.0.0/24"] } });
-    await started.until("the runtime knows the cluster's range", () =>
+    await until("the runtime knows the cluster's range", async () =>
       JSON.stringify(started.runtime.calls.filter(({ method }) => method === "UpdateRuntimeConfig")).includes("10.8.0.0/24"),
     );
     assert.ok(!JSON.stringify(started.runtime.calls).includes("10.9.0.0/24"));
     await client.of(kinds.pods).delete("settings-api", { namespace: "default", graceSeconds: 0 });
-    await started.until("it is gone", () => started.agent.registry.byName("default", "settings-api") === undefined);
+    await until("it is gone", async () => started.agent.registry.byName("default", "settings-api") === undefined);
   });
 
   test("the secure server is where address and port say, with a certificate of its own kept in the folder", async (t) => {

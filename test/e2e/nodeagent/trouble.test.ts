@@ -11,7 +11,7 @@ import { promisify } from "node:util";
 import type { Pod } from "#api";
 import { kinds } from "#client";
 import { grpcRuntime } from "#cri";
-import { type Cluster, needsCluster, type PodHome, podHome, startCluster } from "#kit";
+import { type Cluster, needsCluster, type PodHome, podHome, startCluster, until } from "#kit";
 
 const run = promisify(execFile);
 const outageSeconds = Number(process.env["ORCH_E2E_OUTAGE_SECONDS"] ?? "8");
@@ -105,7 +105,7 @@ describe("trouble on a node", needsCluster(), () => {
     await home.ready(name);
     await cluster.agent.restart();
     await maps.patch("followed", "merge", { data: { word: "two" } }, { namespace });
-    for (const until = Date.now() + 30_000; !/two\ndrwx------/.test(await home.logs(name)); await sleep(200)) assert.ok(Date.now() < until, "the file did not change");
+    await until("the file has changed", async () => /two\ndrwx------/.test(await home.logs(name)));
     await home.remove(name);
   });
 
@@ -115,7 +115,7 @@ describe("trouble on a node", needsCluster(), () => {
     await cluster.agent.kill9();
     await cluster.client.of(kinds.pods).delete(orphan, { namespace: home.namespace, graceSeconds: 0 });
     await cluster.agent.start();
-    for (const until = Date.now() + 20_000; (await sandboxes()).includes(metadata.uid ?? ""); await sleep(100)) assert.ok(Date.now() < until, "it still runs");
+    await until("it has ended", async () => !(await sandboxes()).includes(metadata.uid ?? ""));
   });
 
   test("containerd is killed and comes back: containers go on, the node says so, and work goes on", async () => {
@@ -127,11 +127,10 @@ describe("trouble on a node", needsCluster(), () => {
     await home.ready(waiting);
     await home.remove(waiting);
     assertSteady(from);
-    for (const until = Date.now() + 40_000; ; await sleep(200)) {
+    await until("the node is ready again", async () => {
       const node = await cluster.client.of(kinds.nodes).get(cluster.nodeName);
-      if (node.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True")) break;
-      assert.ok(Date.now() < until, "the node is not ready again");
-    }
+      return node.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True");
+    });
   });
 
   test("containers of others on the same runtime are left alone", async () => {
@@ -207,7 +206,10 @@ describe("trouble on a node", needsCluster(), () => {
       ...(await readdir("/var/log/pods")).filter((folder) => uids.has(folder.split("_")[2] ?? "")),
       ...(await groups(cluster.containerd.cgroupRoot)).filter((path) => [...uids].some((uid) => path.includes(uid))),
     ];
-    for (const until = Date.now() + 15_000; (await left()).length > 0; await sleep(200)) assert.ok(Date.now() < until, `left behind: ${(await left()).slice(0, 5).join(", ")}`);
+    await until(
+      async () => `left behind: ${(await left()).slice(0, 5).join(", ")}`,
+      async () => (await left()).length === 0,
+    );
     assertSteady(from);
   });
 
