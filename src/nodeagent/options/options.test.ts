@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { apiVersionOf, dialects } from "#dialect";
 import { configOf, configText, parseConfigFile, settle } from "#options";
+import { isAllowedLabel } from "./labels.ts";
 import { nodeagentOptions } from "./options.ts";
 import { settleNodeagent } from "./settle.ts";
 import { cpusOf } from "./types.ts";
@@ -303,3 +304,19 @@ test("files are found by flags: one file, then a directory of drop-ins in order"
 });
 
 test("CPU sets are lists of CPUs", () => assert.deepEqual(cpusOf("0-2,5,1"), [0, 1, 2, 5]));
+
+const { data, wire, names } = dialects.kubernetes;
+const nodeLabels: [key: string, allowed: boolean][] = [
+  ["mine", true],
+  ["example.com/mine", true],
+  [`not${data.labelDomain}/mine`, true],
+  [names.labels.zone, true],
+  [`${names.labels.nodePrefix}/role`, true],
+  [`sub.${names.labels.agentPrefix}/role`, true],
+  [`${data.labelDomain}/mine`, false],
+  [`sub.${data.labelDomain}/mine`, false],
+  [`${wire.groupSuffix}/mine`, false],
+  [`sub.${wire.groupSuffix}/mine`, false],
+];
+for (const [key, allowed] of nodeLabels)
+  test(`an agent ${allowed ? "may" : "may not"} label its node ${key}`, () => assert.equal(isAllowedLabel(key, dialects.kubernetes), allowed));
