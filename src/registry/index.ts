@@ -14,7 +14,7 @@ export {
 } from "./strategy.ts";
 export { ageColumn } from "./strategies/cells/columns.ts";
 export { type Endpoint, Resource, type StorageMedia } from "./resource.ts";
-export { type WriteRequest, circumstances, timestamp } from "./request.ts";
+export { type WriteRequest, circumstances, tidyOwners, timestamp } from "./request.ts";
 export { defaulted } from "./defaulting.ts";
 export { create } from "./create.ts";
 export { type Change, type Changed, update } from "./update.ts";

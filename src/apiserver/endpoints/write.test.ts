@@ -285,3 +285,10 @@ test("a class of priority that the system needs cannot be deleted, others can", 
   await must(201, "POST", path, { body: { metadata: { name: "mine" }, value: 1 } });
   await must(200, "DELETE", `${path}/mine`);
 });
+
+test("owners named twice are told to whoever replaces what is not there, too", async () => {
+  const path = `${maps(await place())}/gone`;
+  const owner = { apiVersion: "v1", kind: "Node", name: "n", uid: "u" };
+  const { headers } = await must(404, "PUT", path, { body: { ...body, metadata: { name: "gone", ownerReferences: [owner, owner] } } });
+  assert.match(String(headers["warning"]), /names owners more than once/);
+});

@@ -1,6 +1,6 @@
 // create and replace.
 import { badRequest, deepCopy } from "#base";
-import { create as createObject, defaulted, update } from "#registry";
+import { create as createObject, defaulted, tidyOwners, update } from "#registry";
 import type { Endpoint, ApiObject } from "#registry";
 import type { ApiCall } from "../api-call.ts";
 import { objectFromBody } from "./body.ts";
@@ -20,6 +20,7 @@ export const replace: Endpointed = async (context, call, endpoint) => {
   checkIdentity(sent, call, endpoint);
   const request = writeRequest(context, call, endpoint, options);
   const next = defaulted(request, sent);
+  tidyOwners(request, next);
   const { held, created } = await update(request, call.target.name, {
     transform: () => deepCopy(next),
     apart: true,
