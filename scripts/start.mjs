@@ -1,10 +1,8 @@
 // npm start: sets everything up on a fresh clone, then runs a whole cluster on this machine. Instant when nothing changed.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { build, fail, root, runtime } from "./setup.mjs";
 
-if (!existsSync(join(root, "src", "bin", "orch.ts"))) fail("orch: not built yet");
 if (!(await build())) fail("orch could not be built; see above");
 const args = [join(root, "bin", "orch"), "up", ...process.argv.slice(2)];
 if (process.execve) process.execve(runtime(), [runtime(), ...args], process.env);

@@ -17,7 +17,6 @@ const topOfTest = filesUnder("test", ".test.ts").filter((file) => /^test\/[^/]+$
 const suites = [
   { name: "unit", files: [...topOfTest, ...beside], args: ["--test-isolation=none", "--test-force-exit"], minutes: 5, verbose: false },
   { name: "programs", files: filesUnder("src", ".live.test.ts"), args: ["--test-concurrency=2"], minutes: 6, verbose: false, again: true },
-  { name: "conformance", files: filesUnder("test/conformance", ".test.ts"), args: ["--test-concurrency=2"], minutes: 3, verbose: false },
   { name: "e2e", files: filesUnder("test/e2e", ".test.ts"), args: ["--test-concurrency=1"], minutes: 20, verbose: true, again: true },
   { name: "robustness", files: filesUnder("test/robustness", ".test.ts"), args: ["--test-concurrency=1"], minutes: 10, verbose: true, again: true },
 ];
@@ -39,6 +38,7 @@ if (pattern === undefined) {
 const chosen = choose(pattern);
 installSystemPackages();
 for (const suite of chosen) await runTwiceIfNeeded(suite);
+if (pattern !== undefined && results.length === 1) note("failed", `no test has ${JSON.stringify(pattern)} in its path or its name`);
 finish();
 
 function choose(wanted) {
