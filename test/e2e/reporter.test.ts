@@ -16,6 +16,7 @@ const cases: [name: string, source: string, results: string[]][] = [
   ["a skipped group counts once", `describe("g", { skip: "no etcd" }, () => { test("a", () => {}); });`, ["skipped g: no etcd"]],
   ["a failure inside a group counts once", `describe("g", () => { test("a", () => { throw new Error("no"); }); });`, ["failed g › a"]],
   ["a group whose preparation fails is a failure", `describe("g", () => { before(() => { throw new Error("no"); }); test("a", () => {}); });`, ["failed g › a", "failed g"]],
+  ["a file without tests counts nothing", "", []],
   ["a file that cannot be loaded is a failure", `throw new Error("no");`, ["failed x.test.mjs"]],
 ];
 
