@@ -103,6 +103,9 @@ export interface ApiClient {
   request(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<unknown>;
 }
 
+/** How long an answer may be in coming. */
+const timeoutMilliseconds = 60_000;
+
 const patchTypes: Readonly<Record<PatchType, string>> = {
   json: "application/json-patch+json",
   merge: "application/merge-patch+json",
@@ -111,9 +114,8 @@ const patchTypes: Readonly<Record<PatchType, string>> = {
 };
 
 /** A typed client over any transport, for a server that speaks this dialect. */
-export function apiClient(transport: Transport, names: Dialect | DialectName, options: { readonly timeoutMilliseconds?: number } = {}): ApiClient {
+export function apiClient(transport: Transport, names: Dialect | DialectName): ApiClient {
   const dialect = typeof names === "string" ? dialects[names] : names;
-  const timeoutMilliseconds = options.timeoutMilliseconds ?? 60_000;
   const request: ApiClient["request"] = async (method, path, body, headers) => {
     const response = await transport.send({
       method,
@@ -232,7 +234,7 @@ function queryOf(parameters: object): string {
 
 /** Follows any path that is watched; `accept` asks for another representation of JSON. */
 export async function* watch(transport: Transport, path: string, signal: AbortSignal | undefined, accept = "application/json"): AsyncGenerator<WatchEvent<AnyObject>> {
-  const response = await transport.send({ method: "GET", path, headers: { accept }, ...(signal && { signal }), timeoutMilliseconds: 60_000 });
+  const response = await transport.send({ method: "GET", path, headers: { accept }, ...(signal && { signal }), timeoutMilliseconds });
   if (response.status >= 400) throw refusal(response, await textOf(response));
   try {
     for await (const line of lines(response.chunks)) yield JSON.parse(line) as WatchEvent<AnyObject>;

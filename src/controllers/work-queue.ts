@@ -7,7 +7,6 @@ export interface WorkQueueOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly workers?: number;
-  readonly longestPauseMilliseconds?: number;
   /** Told of every failure; the key is tried again later, each time after a longer pause. */
   readonly onTrouble?: (key: string, error: Error) => void;
 }
@@ -23,10 +22,10 @@ export interface WorkQueue {
 }
 
 const firstPause = 100;
-const usualLongestPause = 30_000;
+const longestPause = 30_000;
 const usualWorkers = 4;
 
-export function workQueue({ work, clock, signal, workers = usualWorkers, longestPauseMilliseconds = usualLongestPause, onTrouble }: WorkQueueOptions): WorkQueue {
+export function workQueue({ work, clock, signal, workers = usualWorkers, onTrouble }: WorkQueueOptions): WorkQueue {
   const waiting = new Set<string>();
   const active = new Set<string>();
   const later = new Map<string, { readonly at: number; readonly cancel: () => void }>();
@@ -88,7 +87,7 @@ export function workQueue({ work, clock, signal, workers = usualWorkers, longest
     // A lost race is the ordinary course of things.
     if (!(error instanceof ApiError && error.reason === "Conflict")) onTrouble?.(key, error);
     const asked = error instanceof ApiError ? (error.details?.retryAfterSeconds ?? 0) * 1000 : 0;
-    addAfter(key, Math.max(asked, Math.min(longestPauseMilliseconds, firstPause * 2 ** Math.min(count - 1, 20))));
+    addAfter(key, Math.max(asked, Math.min(longestPause, firstPause * 2 ** Math.min(count - 1, 20))));
   }
 
   return {
