@@ -12,14 +12,14 @@ const wholeObject = "[]";
 function errorsOf({ data, binaryData }: ConfigMap): FieldError[] {
   const errors: FieldError[] = [];
   let size = 0;
-  for (const [key, value] of Object.entries(data ?? {})) {
+  for (const key in data) {
     if (errors.length < mostFindings) errors.push(...dataKeyErrors(key, "data"));
     if (binaryData && Object.hasOwn(binaryData, key)) errors.push(invalidValue(`data[${key}]`, key, "duplicate of key present in binaryData"));
-    size += Buffer.byteLength(value);
+    size += Buffer.byteLength(data[key]!);
   }
-  for (const [key, value] of Object.entries(binaryData ?? {})) {
+  for (const key in binaryData) {
     if (errors.length < mostFindings) errors.push(...dataKeyErrors(key, "binaryData"));
-    size += base64Bytes(value);
+    size += base64Bytes(binaryData[key]!);
   }
   if (size > mostDataBytes) errors.push(tooLong(wholeObject, "", mostDataBytes));
   return errors;

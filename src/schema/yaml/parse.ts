@@ -14,12 +14,15 @@ export interface ParsedYaml {
 }
 
 const deepest = 500;
+/** Keys, values, and where lists and maps end. Nobody writes so much by hand, and programs send JSON. */
+const mostEvents = 250_000;
 
 /** Every document of a text; an empty one is null. */
 export function parseYamlDocuments(input: string | Uint8Array): ParsedYaml[] {
   const source = typeof input === "string" ? input : textOf(input);
   try {
     const events = parseEvents(source, { maxDepth: deepest });
+    if (events.length > mostEvents) throw new YamlError("yaml: exceeded max number of values");
     return new Composer(source, events).documents();
   } catch (error) {
     throw error instanceof YamlError ? error : reworded(error);

@@ -80,6 +80,10 @@ const wrong: [name: string, text: string | Uint8Array, message: RegExp][] = [
 ];
 for (const [name, text, message] of wrong) test(`${name} is refused`, () => assert.throws(() => parseYaml(text), { name: "YamlError", message }));
 
+test("a text with more values than anybody writes is refused", () => {
+  assert.throws(() => parseYaml(`a: [${"x, ".repeat(250_000)}]`), /exceeded max number of values/);
+});
+
 test("copies of copies of copies are refused before they are made", () => {
   const lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"];
   for (let i = 1; i < 9; i++) lines.push(`a${i}: &a${i} [${Array.from({ length: 10 }, () => `*a${i - 1}`).join(", ")}]`);
