@@ -3,7 +3,7 @@ import type { Container, Namespace, Pod, Toleration } from "#api";
 import { forbidden, parseQuantity } from "#base";
 import type { Dialect } from "#dialect";
 import type { AdmissionPlugin, Attempt } from "../attempt.ts";
-import { covers, mergeTolerations } from "./runtime-class.ts";
+import { Coverage, mergeTolerations } from "./merge-tolerations.ts";
 
 export type FindNamespace = (name: string) => Promise<Namespace | undefined>;
 
@@ -56,7 +56,9 @@ export function podTolerationRestriction({ names }: Dialect, find: FindNamespace
     const { tolerations = [] } = (attempt.object as unknown as Pod).spec;
     if (tolerations.length === 0) return;
     const allowed = await said(attempt, names.annotations.allowedTolerations);
-    if (allowed?.length && !tolerations.every((each) => allowed.some((wide) => covers(wide, each))))
+    const coverage = new Coverage();
+    for (const each of allowed ?? []) coverage.add(each);
+    if (allowed?.length && !tolerations.every((each) => coverage.covers(each)))
       throw refused(attempt, "pod tolerations (possibly merged with namespace default tolerations) conflict with its namespace whitelist");
   };
   return {

@@ -65,12 +65,17 @@ export const extendedResourceToleration = ({ names }: Dialect): AdmissionPlugin 
     const { spec } = attempt.object as unknown as Pod;
     const rare = (name: string): boolean => name.includes("/") && !name.includes(names.resources.nativePrefix) && !name.startsWith("requests.");
     const asked = [...(spec.containers ?? []), ...(spec.initContainers ?? [])].flatMap(({ resources }) => Object.keys(resources.requests ?? {}).filter(rare));
+    if (asked.length === 0) return;
+    const tolerations = [...(spec.tolerations ?? [])];
+    const alike = tolerations.flatMap((each, position) => (each.operator === "Exists" && each.effect === "NoSchedule" && !each.value ? [{ each, position }] : []));
+    const byKey = Map.groupBy(alike, ({ each }) => each.key ?? "");
     for (const key of [...new Set(asked)].toSorted()) {
       const toleration: Toleration = { key, operator: "Exists", effect: "NoSchedule" };
-      const { tolerations = [] } = spec;
-      if (tolerations.some((each) => isDeepStrictEqual(each, toleration))) continue;
-      const same = tolerations.findIndex((each) => each.key === key && each.operator === "Exists" && each.effect === "NoSchedule" && !each.value);
-      spec.tolerations = same < 0 ? [...tolerations, toleration] : tolerations.with(same, toleration);
+      const same = byKey.get(key) ?? [];
+      if (same.some(({ each }) => isDeepStrictEqual(each, toleration))) continue;
+      if (same[0]) tolerations[same[0].position] = toleration;
+      else tolerations.push(toleration);
     }
+    spec.tolerations = tolerations;
   },
 });

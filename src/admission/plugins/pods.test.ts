@@ -5,7 +5,8 @@ import type { AdmissionPlugin, Attempt } from "../attempt.ts";
 import { attemptOf, orCode } from "../attempt.fixture.ts";
 import { defaultTolerationSeconds } from "./default-toleration-seconds.ts";
 import { priorityPlugin } from "./priority.ts";
-import { mergeTolerations, runtimeClassPlugin } from "./runtime-class.ts";
+import { mergeTolerations } from "./merge-tolerations.ts";
+import { runtimeClassPlugin } from "./runtime-class.ts";
 import { serviceAccountPlugin } from "./service-account.ts";
 import { taintNodesByCondition } from "./taint-nodes-by-condition.ts";
 

@@ -1,8 +1,8 @@
 // Pods of a runtime class get what that class costs, and go where it is to be found.
-import type { Pod, RuntimeClass, Toleration } from "#api";
+import type { Pod, RuntimeClass } from "#api";
 import { compareQuantity, forbidden, parseQuantity } from "#base";
-import { isDeepStrictEqual } from "node:util";
 import type { AdmissionPlugin, Attempt } from "../attempt.ts";
+import { mergeTolerations } from "./merge-tolerations.ts";
 
 type Amounts = Readonly<Record<string, string>>;
 
@@ -54,26 +54,4 @@ function place(attempt: Attempt, { spec }: Pod, { nodeSelector, tolerations }: N
   if (nodeSelector) spec.nodeSelector = { ...spec.nodeSelector, ...nodeSelector };
   const merged = mergeTolerations(spec.tolerations ?? [], tolerations ?? []);
   if (merged.length) spec.tolerations = merged;
-}
-
-/** All of both, without those that another one covers. */
-export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
-  const all = [...first, ...second];
-  const merged: Toleration[] = [];
-  all.forEach((each, position) => {
-    if (merged.some((other) => covers(other, each))) return;
-    if (all.slice(position + 1).some((other) => !isDeepStrictEqual(other, each) && covers(other, each))) return;
-    merged.push(each);
-  });
-  return merged;
-}
-
-export function covers(wide: Toleration, narrow: Toleration): boolean {
-  if (isDeepStrictEqual(wide, narrow)) return true;
-  if ((wide.key ?? "") !== (narrow.key ?? "") && !(!wide.key && wide.operator === "Exists")) return false;
-  if (wide.effect && wide.effect !== narrow.effect) return false;
-  if (wide.effect === "NoExecute" && wide.tolerationSeconds !== undefined && (narrow.tolerationSeconds === undefined || narrow.tolerationSeconds > wide.tolerationSeconds))
-    return false;
-  if (wide.operator === "Exists") return true;
-  return (!wide.operator || wide.operator === "Equal") && narrow.operator === "Equal" && (wide.value ?? "") === (narrow.value ?? "");
 }

@@ -1,0 +1,62 @@
+// Tolerations that cover others. There may be as many as fit into a request, so nobody compares each with each other.
+import type { Toleration } from "#api";
+
+/** All of both, without those that another one covers. */
+export function mergeTolerations(first: readonly Toleration[], second: readonly Toleration[]): Toleration[] {
+  const all = [...first, ...second];
+  const later = new Coverage();
+  const coveredLater = new Set<number>();
+  for (let position = all.length - 1; position >= 0; position--) {
+    if (later.covers(all[position]!, "by others")) coveredLater.add(position);
+    later.add(all[position]!);
+  }
+  const kept = new Coverage();
+  return all.filter((each, position) => {
+    if (coveredLater.has(position) || kept.covers(each)) return false;
+    kept.add(each);
+    return true;
+  });
+}
+
+interface Longest {
+  readonly seconds: number;
+  readonly text: string;
+}
+
+/**
+ * What some tolerations tolerate. Those that differ in nothing but their time stand under one place, and of each place the two
+ * that last longest are enough: one of them is another than whoever asks.
+ */
+export class Coverage {
+  readonly #places = new Map<string, Longest[]>();
+  readonly #texts = new Set<string>();
+
+  add(toleration: Toleration): void {
+    const text = textOf(toleration);
+    this.#texts.add(text);
+    const place = placeOf(toleration.key ?? "", conditionOf(toleration), toleration.effect ?? "");
+    const own = { seconds: toleration.effect === "NoExecute" ? (toleration.tolerationSeconds ?? Infinity) : Infinity, text };
+    const others = (this.#places.get(place) ?? []).filter((each) => each.text !== text);
+    this.#places.set(place, [...others, own].sort((a, b) => (a.seconds === b.seconds ? 0 : b.seconds - a.seconds)).slice(0, 2));
+  }
+
+  /** Whether one of them covers the toleration: the same one, or one that is wider. */
+  covers(toleration: Toleration, by: "any" | "by others" = "any"): boolean {
+    const text = textOf(toleration);
+    if (by === "any" && this.#texts.has(text)) return true;
+    const { key = "", operator, value = "", effect = "", tolerationSeconds = Infinity } = toleration;
+    const places = [placeOf(key, exists, ""), placeOf(key, exists, effect), placeOf("", exists, ""), placeOf("", exists, effect)];
+    if (operator === "Equal") places.push(placeOf(key, `=${value}`, ""), placeOf(key, `=${value}`, effect));
+    return places.some((place) => this.#places.get(place)?.some((wide) => wide.text !== text && wide.seconds >= tolerationSeconds));
+  }
+}
+
+const exists = "exists";
+const placeOf = (key: string, condition: string, effect: string): string => JSON.stringify([key, condition, effect]);
+const textOf = ({ key, operator, value, effect, tolerationSeconds }: Toleration): string => JSON.stringify([key, operator, value, effect, tolerationSeconds]);
+
+/** Which taints of its key it tolerates; an operator that nobody knows tolerates none. */
+function conditionOf({ operator, value = "" }: Toleration): string {
+  if (operator === "Exists") return exists;
+  return !operator || operator === "Equal" ? `=${value}` : "";
+}
