@@ -1,7 +1,7 @@
 // orch up, from the first start to the purge, as a person would use it.
 import assert from "node:assert/strict";
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -101,6 +101,30 @@ test("a server that cannot start is told with its last words", async () => {
   assert.equal(await broken.ended, 1);
   assert.match(broken.text(), /--max-requests-inflight=many/);
   assert.ok(readFileSync(join(data, "logs", "apiserver.log"), "utf8").includes("--max-requests-inflight"));
+});
+
+/** The folder of a cluster whose agent ran pods on a runtime that is gone. */
+function leftBehind(name: string): { readonly root: string; readonly note: string } {
+  const root = join(folder, name);
+  const note = join(root, "running.json");
+  mkdirSync(join(root, "agent", "pods", "some-uid"), { recursive: true });
+  writeFileSync(note, JSON.stringify({ pid: 1, port: 1, dialect: "kubernetes", runtimeEndpoint: "unix:///nonexistent/runtime.sock", up: false }));
+  return { root, note };
+}
+
+test("a start that fails forgets nothing that a purge must know", async () => {
+  const { root, note } = leftBehind("failing");
+  assert.equal((await run("up", `--data-dir=${root}`, "--agent=false", `--port=${await freePort()}`, "--", "--max-requests-inflight=many")).code, 1);
+  const { dialect, runtimeEndpoint, up: isUp } = JSON.parse(readFileSync(note, "utf8")) as Record<string, unknown>;
+  assert.deepEqual([dialect, runtimeEndpoint, isUp], ["kubernetes", "unix:///nonexistent/runtime.sock", false]);
+});
+
+test("a purge that cannot ask the runtime removes nothing", async () => {
+  const { root, note } = leftBehind("unreachable");
+  const { code, text } = await run("down", "--purge", `--data-dir=${root}`);
+  assert.equal(code, 1);
+  assert.match(text, /error: containers may be left, and nothing was removed: /);
+  assert.ok(existsSync(note) && existsSync(join(root, "agent", "pods", "some-uid")));
 });
 
 const commands: [args: string[], code: number, text: RegExp][] = [

@@ -1,7 +1,7 @@
 // `orch down`: ends a cluster that runs; with --purge removes everything it kept.
 import { existsSync, readdirSync, rmSync, rmdirSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Dialect, chosenDialect } from "#dialect";
+import { type Dialect, chosenDialect, dialects } from "#dialect";
 import { type OptionSet, type OptionsOf, type SettingsOf, answerOperator, bool, dialectOption, helpOption, option, section, settle, terminalWidth } from "#options";
 import type { Output } from "../output.ts";
 import { type Places, dataDirOption, placesFor } from "./places.ts";
@@ -46,9 +46,14 @@ export async function downCommand(argv: readonly string[], version: string, outp
   if (answered !== undefined) return answered;
   const settings: SettingsOf<DownOption> = settled.values;
   const places = placesFor(choice.dialect, settings.dataDir);
-  const ended = await end(places, output);
-  if (!ended) return 1;
-  return settings.purge ? await purge(choice.dialect, places, output) : 0;
+  try {
+    const ended = await end(places, output);
+    if (!ended) return 1;
+    return settings.purge ? await purge(places, output) : 0;
+  } catch (error) {
+    output.err(`error: ${(error as Error).message}\n`);
+    return 1;
+  }
 }
 
 async function end(places: Places, { out, err }: Output): Promise<boolean> {
@@ -73,14 +78,19 @@ async function end(places: Places, { out, err }: Output): Promise<boolean> {
 }
 
 /** Removes the parts we made and nothing else; the directory itself goes only when that leaves it empty. */
-async function purge(dialect: Dialect, places: Places, { out, err }: Output): Promise<number> {
+async function purge(places: Places, { out, err }: Output): Promise<number> {
   if (!existsSync(places.root)) return 0;
   const ran = readRunning(places.running);
   if (!ran) {
     err(`error: ${places.root} is not a directory of orch up; nothing was removed\n`);
     return 1;
   }
-  await removeTraces({ dialect, agentRoot: places.agentRoot, runtimeEndpoint: ran.runtimeEndpoint, tell: (line) => err(`${line}\n`) });
+  try {
+    await removeTraces({ dialect: dialects[ran.dialect], agentRoot: places.agentRoot, runtimeEndpoint: ran.runtimeEndpoint, tell: (line) => err(`${line}\n`) });
+  } catch (error) {
+    err(`error: containers may be left, and nothing was removed: ${(error as Error).message}; start the runtime and try again, or remove ${places.root} by hand\n`);
+    return 1;
+  }
   for (const path of places.all) rmSync(path, { recursive: true, force: true });
   if (readdirSync(places.root).length === 0) rmdirSync(places.root);
   out(`everything that the cluster kept in ${places.root} is removed\n`);

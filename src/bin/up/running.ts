@@ -1,21 +1,32 @@
 // The note that a running cluster leaves in its directory, and how others read it.
 import { existsSync, readFileSync } from "node:fs";
 import { writePrivate } from "#base";
+import { type DialectName, dialects } from "#dialect";
 
 export interface Running {
   readonly pid: number;
   readonly port: number;
-  readonly dialect: string;
-  /** The container runtime that its agent used. */
+  readonly dialect: DialectName;
+  /** The container runtime that its agent used last; empty before there was one. */
   readonly runtimeEndpoint: string;
   /** Set while it runs; what is left afterwards remembers the port. */
   readonly up: boolean;
 }
 
+/** Undefined where there is none, or none that makes sense; throws what keeps it from being read. */
 export function readRunning(file: string): Running | undefined {
+  let text: string;
   try {
-    const { pid, port, dialect, runtimeEndpoint = "", up } = JSON.parse(readFileSync(file, "utf8")) as Partial<Running>;
-    return typeof pid === "number" && typeof port === "number" && typeof dialect === "string" ? { pid, port, dialect, runtimeEndpoint, up: up === true } : undefined;
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw error;
+  }
+  try {
+    const { pid, port, dialect, runtimeEndpoint = "", up } = JSON.parse(text) as Partial<Running>;
+    return typeof pid === "number" && typeof port === "number" && dialect && Object.hasOwn(dialects, dialect)
+      ? { pid, port, dialect, runtimeEndpoint, up: up === true }
+      : undefined;
   } catch {
     return undefined;
   }

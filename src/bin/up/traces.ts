@@ -14,10 +14,10 @@ export interface TraceOptions {
   readonly tell: (line: string) => void;
 }
 
-/** Removes them all. What cannot be removed is told, and the rest goes on. */
+/** Removes them all. Throws when containers may be left, before anything else is removed; of the rest it tells what stays, and goes on. */
 export async function removeTraces({ dialect, agentRoot, runtimeEndpoint, tell }: TraceOptions): Promise<void> {
   const uids = new Set(namesIn(join(agentRoot, "pods")));
-  if (uids.size > 0) await removeSandboxes(uids, runtimeEndpoint, tell);
+  if (uids.size > 0) await removeSandboxes(uids, runtimeEndpoint);
   for (const mount of mountsBelow(agentRoot, mountTable())) {
     const { status, stderr } = spawnSync("umount", ["--lazy", mount], { encoding: "utf8" });
     if (status !== 0) tell(`${mount} stays mounted: ${stderr.trim()}`);
@@ -30,7 +30,7 @@ export async function removeTraces({ dialect, agentRoot, runtimeEndpoint, tell }
   }
 }
 
-async function removeSandboxes(uids: ReadonlySet<string>, endpoint: string, tell: (line: string) => void): Promise<void> {
+async function removeSandboxes(uids: ReadonlySet<string>, endpoint: string): Promise<void> {
   const runtime = grpcRuntime({ endpoint });
   try {
     for (const { id, metadata } of await runtime.listPodSandboxes()) {
@@ -38,8 +38,6 @@ async function removeSandboxes(uids: ReadonlySet<string>, endpoint: string, tell
       await runtime.stopPodSandbox(id);
       await runtime.removePodSandbox(id);
     }
-  } catch (error) {
-    tell(`containers may be left: ${(error as Error).message}`);
   } finally {
     runtime.close();
   }

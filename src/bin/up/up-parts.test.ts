@@ -100,11 +100,14 @@ const running: [name: string, pid: number, up: boolean, alive: boolean][] = [
 for (const [name, pid, up, alive] of running)
   test(`${name} is not taken for a running one`, () => assert.equal(isAlive({ pid, port: 1, dialect: "orch", runtimeEndpoint: "", up }), alive));
 
-test("a note that cannot be read is no note", () => {
+test("a note that makes no sense is no note, one that cannot be read is trouble", () => {
   const file = join(folder, "running.json");
   assert.equal(readRunning(file), undefined);
-  writeFileSync(file, "{");
-  assert.equal(readRunning(file), undefined);
+  for (const text of ["{", "{}", '{"pid":5,"port":6,"dialect":"klingon"}']) {
+    writeFileSync(file, text);
+    assert.equal(readRunning(file), undefined);
+  }
+  assert.throws(() => readRunning(folder), /EISDIR/);
   writeRunning(file, { pid: 5, port: 6, dialect: "orch", runtimeEndpoint: "unix:///x", up: true });
   assert.deepEqual(readRunning(file), { pid: 5, port: 6, dialect: "orch", runtimeEndpoint: "unix:///x", up: true });
 });

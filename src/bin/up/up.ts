@@ -65,23 +65,25 @@ async function run(wish: Wish, view: StatusView): Promise<void> {
     const problem = installRuntime(thisMachine, (line) => view.say(line));
     if (problem !== undefined) throw new Error(problem);
   }
-  const choice = await choosePort(settings.bindAddress, settings.port, readRunning(places.running)?.port ?? 0);
+  const before = readRunning(places.running);
+  const choice = await choosePort(settings.bindAddress, settings.port, before?.port ?? 0);
   if ("problem" in choice) throw new Error(choice.problem);
-  const { port } = choice;
-  const note = (up: boolean): void => writeRunning(places.running, { pid: process.pid, port, dialect: dialect.name, runtimeEndpoint: settings.runtimeEndpoint, up });
-  note(true);
+  // A start that fails changes nothing of what a purge must know of the runs before it.
+  let note: Running = { dialect: dialect.name, runtimeEndpoint: "", ...before, pid: process.pid, port: choice.port, up: true };
+  const learn = (more: Partial<Running>): void => writeRunning(places.running, (note = { ...note, ...more }));
+  learn({});
   try {
-    await runCluster(wish, port, view);
+    await runCluster(wish, choice.port, view, learn);
   } finally {
     try {
-      note(false);
+      learn({ up: false });
     } catch {
       // The note that is there is taken for what it is as soon as this process is gone.
     }
   }
 }
 
-async function runCluster(wish: Wish, port: number, view: StatusView): Promise<void> {
+async function runCluster(wish: Wish, port: number, view: StatusView, learn: (more: Partial<Running>) => void): Promise<void> {
   const { dialect, settings, places } = wish;
   const nodeName = hostname().toLowerCase();
   const host = settings.bindAddress === "0.0.0.0" || settings.bindAddress === "::" ? "127.0.0.1" : settings.bindAddress;
@@ -103,8 +105,10 @@ async function runCluster(wish: Wish, port: number, view: StatusView): Promise<v
     const apiserver = cluster.start(apiserverPlan(plan));
     const up = await Promise.race([apiserver.ready.then(() => true), stopped.then(() => false)]);
     if (!up) return;
+    learn({ dialect: dialect.name });
     loops = startLoops({ config: places.adminConfig, dialect, authorityFile: credentials.authorityFile, logFile: join(places.logs, "controllers.log") });
     const agent = await startAgent(plan, nodeName, cluster, view);
+    if (agent) learn({ runtimeEndpoint: settings.runtimeEndpoint });
     const early = await Promise.race([agent && settled(agent, view), stopped]);
     if (early === undefined)
       view.say(`\nThe client config of its administrator is ${places.adminConfig}. Try:\n\n  ${firstCommand(places.adminConfig)}\n\nStop with Ctrl-C; everything is kept.`);
