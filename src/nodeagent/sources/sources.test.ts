@@ -45,6 +45,8 @@ test("a manifest may hold several pods, as documents, as a list, in JSON", () =>
   ]);
 });
 
+test("a volume of no kind is an empty folder", () => assert.deepEqual(read(withSpec("volumes: [{name: v}]"))[0]?.spec.volumes, [{ name: "v", emptyDir: {} }]));
+
 const withSpec = (line: string): string => manifest().replace("spec:", `spec:\n  ${line}`);
 const referring = [
   "serviceAccountName: x",
@@ -64,6 +66,7 @@ const refused: [name: string, text: string, message: RegExp][] = [
   ["a container without an image", "kind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c}]}\n", /has no image/],
   ["two containers of one name", 'kind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: c, image: "i"}, {name: c, image: "i"}]}\n', /used twice/],
   ["a token of no service account", withSpec("volumes: [{name: t, projected: {sources: [{serviceAccountToken: {path: t}}]}}]"), /"t": a token needs spec\.serviceAccountName/],
+  ["a mount of nothing", manifest().replace("image:", "volumeMounts: [{name: nope, mountPath: /x}], image:"), /volumeMounts\[0\]\.name: Not found: "nope"/],
   ["a bad name", manifest("Web_1"), /metadata\.name/],
 ];
 for (const [name, text, message] of refused)

@@ -6,6 +6,7 @@ import type { Dialect } from "#dialect";
 import { applyDefaults, dns1123SubdomainProblems, fromJsonValue, parseYamlDocuments, validate } from "#schema";
 import { parseImageName } from "../images/image-name.ts";
 import { containersOf, everyContainerOf, initContainersOf } from "../pod.ts";
+import { staticProblems } from "./static-checks.ts";
 
 export interface ManifestOptions {
   readonly dialect: Dialect;
@@ -66,7 +67,7 @@ function staticPod(document: unknown, { dialect, nodeName, origin }: ManifestOpt
   };
   pod.status = { phase: "Pending" };
   completeDefaults(pod);
-  const problems = [...validate(PodKind, pod).map(fieldErrorText), ...ownProblems(pod)];
+  const problems = [...new Set([...validate(PodKind, pod).map(fieldErrorText), ...ownProblems(pod), ...staticProblems(pod)])];
   if (problems.length > 0) throw new ManifestError(`${origin}: pod ${JSON.stringify(pod.metadata.name)} is invalid: ${problems.join(", ")}`);
   return pod;
 }
@@ -77,6 +78,7 @@ export function completeDefaults(pod: Pod): void {
   if (pod.spec.hostNetwork) {
     for (const { ports } of [...containersOf(pod), ...initContainersOf(pod)]) for (const port of ports ?? []) port.hostPort ||= port.containerPort;
   }
+  for (const volume of pod.spec.volumes ?? []) if (Object.keys(volume).every((field) => field === "name")) volume.emptyDir = {};
   pod.spec.enableServiceLinks ??= true;
   applyDefaults(PodKind, pod);
 }

@@ -6,7 +6,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 
 export interface CommandShell {
-  /** Resolves when the program ended well; rejects with what it said. */
+  /** Resolves when the program ended well; rejects with what it said, and its exit code. */
   run(command: string, args: readonly string[]): Promise<void>;
   close(): void;
 }
@@ -37,12 +37,12 @@ export function commandShell({ timeLimitMilliseconds = 120_000 }: { readonly tim
   let count = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  const end = (problem?: string): void => {
+  const end = (problem?: string, code?: number): void => {
     clearTimeout(timer);
     const done = current;
     current = undefined;
     if (problem === undefined) done?.resolve();
-    else done?.reject(new Error(problem));
+    else done?.reject(Object.assign(new Error(problem), code !== undefined && { code }));
     next();
   };
   /** A shell that is gone, or that hangs, is replaced by the next command's. */
@@ -59,7 +59,7 @@ export function commandShell({ timeLimitMilliseconds = 120_000 }: { readonly tim
       const found = /^#done (\d+) (\d+)$/m.exec(said);
       if (!found || Number(found[1]) !== count) return;
       const words = said.slice(0, found.index).trim();
-      end(found[2] === "0" ? undefined : words || `exit code ${found[2]}`);
+      end(found[2] === "0" ? undefined : words || `exit code ${found[2]}`, Number(found[2]));
     });
     made.on("error", (error) => drop(error.message));
     made.on("exit", () => {

@@ -26,8 +26,12 @@ export function systemMounter(program = "mount", execute: (command: string, args
     try {
       await run(command, args);
     } catch (error) {
-      const { stderr, message } = error as { stderr?: string; message: string };
-      throw new Error(`${command} ${args.join(" ")}: ${stderr?.trim() || message}`, { cause: error });
+      const { stderr, message, code } = error as { stderr?: string; message: string; code?: unknown };
+      const [what, given] = command === "umount" ? ["unmount", ""] : ["mount", `Mounting command: ${command}\n`];
+      const end = typeof code === "number" ? `exit status ${code}` : message;
+      throw new Error(`${what} failed: ${end}\n${given}${what === "mount" ? "Mounting" : "Unmounting"} arguments: ${args.join(" ")}\nOutput: ${stderr?.trim() || message}\n`, {
+        cause: error,
+      });
     }
   };
   const call = (command: string, ...args: readonly string[]): Promise<void> => callBy(execute, command, ...args);

@@ -123,6 +123,24 @@ const missing: [name: string, volume: object, message: RegExp][] = [
     { gitRepo: { repository: "-x" } },
     /^MountVolume\.NewMounter initialization failed for volume "v" : "-x" is an invalid value for repository$/,
   ],
+  [
+    "a kind whose programs nobody put here",
+    { flexVolume: { driver: "x/y" } },
+    /failed to process volumes=\[v\]: failed to get Plugin from volumeSpec for volume "v" err=no volume plugin matched$/,
+  ],
+  [
+    "a file where a folder is needed",
+    {
+      configMap: {
+        name: "m",
+        items: [
+          { key: "a", path: "x" },
+          { key: "a", path: "x/y" },
+        ],
+      },
+    },
+    /"v" : mkdir .*\/x: file exists$/,
+  ],
   ["a driver that is not there", { csi: { driver: "x" } }, /driver name x not found in the list of registered CSI drivers/],
   [
     "a claim that is not there",

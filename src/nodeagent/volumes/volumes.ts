@@ -5,6 +5,7 @@ import type { Pod, Volume } from "#api";
 import { type Clock, type Log, parseQuantity, quantityValue } from "#base";
 import type { ApiClient } from "#client";
 import type { Dialect } from "#dialect";
+import { systemWordsOf } from "../errors.ts";
 import { containersOf, everyContainerOf, initContainersOf, keyOf, nameOf, namespaceOf, referenceTo, uidOf } from "../pod.ts";
 import { type EventRecorder, type MountedVolume, type NodeFacts, type PodVolumes, type ReferencedObjects, type VolumeTally, VolumeTrouble } from "../seams.ts";
 import { type Payload, giveFolder, writeAtomically } from "./atomic-writer.ts";
@@ -182,7 +183,10 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
         ? ["FailedMount", `Unable to attach or mount volumes: unmounted volumes=[${name}], unattached volumes=[], failed to process volumes=[${name}]: ${error.message}`]
         : error instanceof DeviceTrouble
           ? ["FailedMapVolume", error.message]
-          : ["FailedMount", `MountVolume.${error instanceof GitRefusal ? "NewMounter initialization" : "SetUp"} failed for volume ${JSON.stringify(name)} : ${error.message}`];
+          : [
+              "FailedMount",
+              `MountVolume.${error instanceof GitRefusal ? "NewMounter initialization" : "SetUp"} failed for volume ${JSON.stringify(name)} : ${systemWordsOf(error)}`,
+            ];
     events.event(referenceTo(pod), "Warning", reason, message);
     return message;
   }
@@ -207,6 +211,8 @@ export function podVolumes(options: VolumesOptions): RunningVolumes {
       throw new Error(
         `${dialect.names.volumes.pluginPrefix}csi: mounter.SetUpAt failed to get CSI client: driver name ${csi.driver} not found in the list of registered CSI drivers`,
       );
+    // Nor can programs be put here that would look after such a volume.
+    if (volume.flexVolume) throw new ClaimTrouble(`failed to get Plugin from volumeSpec for volume ${JSON.stringify(name)} err=no volume plugin matched`);
     const kind = Object.keys(volume).find((key) => key !== "name") ?? "no source";
     throw new Error(`this agent has no way to mount a volume of kind ${kind}`);
   }

@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { systemWordsOf } from "./errors.ts";
+
+const failures: [name: string, act: () => void, words: string][] = [
+  ["a missing file", () => readFileSync("/no/such"), "open /no/such: no such file or directory"],
+  ["a folder that is there", () => mkdirSync("/proc"), "mkdir /proc: file exists"],
+  ["a folder taken for a file", () => writeFileSync("/proc", ""), "open /proc: is a directory"],
+  [
+    "anything else",
+    () => {
+      throw new Error("as it is");
+    },
+    "as it is",
+  ],
+];
+for (const [name, act, words] of failures) {
+  test(`${name} is told in the usual order`, () => {
+    try {
+      act();
+      assert.fail("it worked");
+    } catch (error) {
+      assert.equal(systemWordsOf(error as Error), words);
+    }
+  });
+}
