@@ -3,10 +3,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ClusterRole, PolicyRule, Role, RoleRef } from "#api";
 import { type User, mastersGroup } from "#authn";
-import { type ApiError, badRequest, forbidden, notFound } from "#base";
+import { type ApiError, LongWork, badRequest, forbidden, notFound } from "#base";
 import type { Authorizer, ResourceTarget } from "./authorizer.ts";
 import type { RbacAuthorizer } from "./rbac.ts";
-import { compact, describeRule, uncovered } from "./rules.ts";
+import { compact, describeRule, notCoveredWhole, partsOf, uncovered, uncoveredParts } from "./rules.ts";
 
 export interface EscalationOptions {
   /** All modes together: answers whether an exception was granted. */
@@ -27,8 +27,7 @@ export async function checkRole(options: EscalationOptions, user: User, target: 
   if (escalation.verdict === "allow") return;
   const held = options.rbac.policyRulesFor(user, target.namespace);
   const name = role.metadata.name ?? "";
-  const missing = uncovered(role.rules ?? [], held);
-  if (missing.length) throw escalationError(user, target, name, missing);
+  await checkHeld(user, target, name, role.rules ?? [], held);
   if ((aggregates(role) || (old && aggregates(old))) && uncovered(everything, held).length) {
     throw forbidden(target, name, "must have cluster-admin privileges to use the aggregationRule");
   }
@@ -52,8 +51,25 @@ export async function checkBinding(
   if (!roleRef.name) throw badRequest("Name parameter required.");
   const rules = options.rbac.rulesOf(roleRef, target.namespace);
   if (!rules) throw notFound({ group: target.group, resource }, roleRef.name);
-  const missing = uncovered(rules, options.rbac.policyRulesFor(user, target.namespace));
-  if (missing.length) throw escalationError(user, target, binding.metadata.name ?? "", missing);
+  await checkHeld(user, target, binding.metadata.name ?? "", rules, options.rbac.policyRulesFor(user, target.namespace));
+}
+
+/** More parts than any role of people has; what a single rule of the user covers is not counted. */
+const mostParts = 50_000;
+
+/** Throws 403 when rules go beyond those held. */
+async function checkHeld(user: User, target: ResourceTarget, name: string, rules: readonly PolicyRule[], held: readonly PolicyRule[]): Promise<void> {
+  const doubtful = notCoveredWhole(rules, held);
+  const parts = partsOf(doubtful);
+  if (parts > mostParts)
+    throw forbidden(target, name, `the rules combine to ${parts} permissions, and no more than ${mostParts} can be compared with those that ${JSON.stringify(user.name)} holds`);
+  const missing: PolicyRule[] = [];
+  const work = new LongWork();
+  for (const part of uncoveredParts(doubtful, held)) {
+    if (part) missing.push(part);
+    if (work.tired) await work.rest();
+  }
+  if (missing.length) throw escalationError(user, target, name, missing);
 }
 
 /** Whether an update touches only what garbage collection touches: such updates are not checked. */

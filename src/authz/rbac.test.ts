@@ -272,6 +272,13 @@ test("a role may not grant more, and the missing rules are told", async () => {
     ),
   );
 });
+test("rules that combine to more than can be compared are refused, unless one rule of the author covers them", async () => {
+  const words = Array.from({ length: 300 }, (_, at) => `w${at}`);
+  const vast = rule(words, words, { resourceNames: words });
+  await assert.rejects(checkRole(manager(), user("bob"), managing, asRole("r", vast)), forbiddenWith(/combine to 27000000 permissions, and no more than 50000/));
+  await checkRole(manager(rule(["*"], ["*"])), user("bob"), managing, asRole("r", vast));
+});
+
 test("who may escalate may grant anything, and so may the privileged", async () => {
   const escalate: PolicyRule = { verbs: ["escalate"], apiGroups: [group], resources: ["roles"] };
   await checkRole(manager(escalate), user("bob"), managing, asRole("r", rule(["*"], ["*"])));

@@ -27,24 +27,58 @@ const hasOrAll = (list: readonly string[], wanted: string): boolean => list.incl
 const urlCovers = (pattern: string, path: string): boolean => pattern === path || (pattern.endsWith("*") && path.startsWith(pattern.replace(/\*+$/, "")));
 
 /** The parts of `rules` that `owned` does not cover, each with one verb, one resource and at most one name. Empty when all is covered. */
-export const uncovered = (rules: readonly PolicyRule[], owned: readonly PolicyRule[]): PolicyRule[] =>
-  rules.flatMap(atoms).filter((atom) => !owned.some((rule) => covers(rule, atom)));
+export function uncovered(rules: readonly PolicyRule[], owned: readonly PolicyRule[]): PolicyRule[] {
+  const missing: PolicyRule[] = [];
+  for (const part of uncoveredParts(rules, owned)) if (part) missing.push(part);
+  return missing;
+}
+
+/** The same in steps, for those who let others have a turn between them: undefined for each part that is covered. */
+export function* uncoveredParts(rules: readonly PolicyRule[], owned: readonly PolicyRule[]): Generator<PolicyRule | undefined> {
+  const byGroup = new Map<string, PolicyRule[]>();
+  for (const rule of owned) {
+    // Rules without groups speak of paths.
+    for (const group of new Set(rule.apiGroups?.length ? rule.apiGroups : [""])) {
+      const those = byGroup.get(group);
+      if (those) those.push(rule);
+      else byGroup.set(group, [rule]);
+    }
+  }
+  const concerning = (atom: PolicyRule): readonly PolicyRule[] =>
+    atom.nonResourceURLs ? owned : [...(byGroup.get(atom.apiGroups![0]!) ?? []), ...(atom.apiGroups![0] === "*" ? [] : (byGroup.get("*") ?? []))];
+  for (const rule of rules) {
+    let last: { readonly group: string | undefined; readonly rules: readonly PolicyRule[] } | undefined;
+    for (const atom of atoms(rule)) {
+      const group = atom.apiGroups?.[0];
+      if (!last || last.group !== group) last = { group, rules: concerning(atom) };
+      yield last.rules.some((each) => covers(each, atom)) ? undefined : atom;
+    }
+  }
+}
+
+/** Those of `rules` that no single one of `owned` covers as a whole. */
+export const notCoveredWhole = (rules: readonly PolicyRule[], owned: readonly PolicyRule[]): PolicyRule[] => rules.filter((rule) => !owned.some((each) => covers(each, rule)));
+
+/** How many parts rules have: a few lists of some hundred words have more than anybody can count through. */
+export const partsOf = (rules: readonly PolicyRule[]): number =>
+  rules.reduce((sum, { verbs, apiGroups, resources, resourceNames, nonResourceURLs }) => {
+    const of = (list: readonly string[] | null | undefined): number => some(list).length;
+    return sum + of(verbs) * (of(apiGroups) * of(resources) * Math.max(1, of(resourceNames)) + of(nonResourceURLs));
+  }, 0);
 
 /** A rule broken down until nothing is left to combine. */
-function atoms(rule: PolicyRule): PolicyRule[] {
+function* atoms(rule: PolicyRule): Generator<PolicyRule> {
   const names = some(rule.resourceNames);
-  const found: PolicyRule[] = [];
   for (const group of some(rule.apiGroups)) {
     for (const resource of some(rule.resources)) {
       for (const verb of some(rule.verbs)) {
         const plain: PolicyRule = { verbs: [verb], apiGroups: [group], resources: [resource] };
-        if (names.length) found.push(...names.map((name) => ({ ...plain, resourceNames: [name] })));
-        else found.push(plain);
+        if (names.length) for (const name of names) yield { ...plain, resourceNames: [name] };
+        else yield plain;
       }
     }
   }
-  for (const url of some(rule.nonResourceURLs)) for (const verb of some(rule.verbs)) found.push({ verbs: [verb], nonResourceURLs: [url] });
-  return found;
+  for (const url of some(rule.nonResourceURLs)) for (const verb of some(rule.verbs)) yield { verbs: [verb], nonResourceURLs: [url] };
 }
 
 function covers(owner: PolicyRule, atom: PolicyRule): boolean {
@@ -68,14 +102,15 @@ function resourceCovers(owned: readonly string[], resource: string): boolean {
 
 /** Joins rules that differ only in their verbs, for people to read. */
 export function compact(rules: readonly PolicyRule[]): PolicyRule[] {
-  const joined = new Map<string, PolicyRule>();
+  const joined = new Map<string, { readonly rule: PolicyRule; readonly verbs: string[] }>();
   for (const rule of rules) {
     const { verbs, ...rest } = rule;
     const key = JSON.stringify(rest);
     const before = joined.get(key);
-    joined.set(key, before ? { ...before, verbs: [...some(before.verbs), ...some(verbs)] } : rule);
+    if (!before) joined.set(key, { rule, verbs: [...some(verbs)] });
+    else for (const verb of some(verbs)) before.verbs.push(verb);
   }
-  return [...joined.values()];
+  return Array.from(joined.values(), ({ rule, verbs }) => ({ ...rule, verbs }));
 }
 
 /** `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`. */

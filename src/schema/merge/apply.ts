@@ -1,7 +1,7 @@
 // Server-side apply: a configuration is merged into the live object, its manager owns what it names, and what the manager
 // named last time but no longer does is removed unless somebody else owns it.
 
-import { type FieldSet, difference, intersection, isEmptySet, leaf, recursiveDifference, union } from "./field-set.ts";
+import { type FieldSet, difference, intersection, isEmptySet, leaf, recursiveDifference, union, unionOf } from "./field-set.ts";
 import { type Json, type JsonObject, isObject } from "./json-value.ts";
 import { type Conflict, describeConflicts } from "./conflicts.ts";
 import { type ClientSideApply, allowedConflicts, refreshLastApplied } from "./last-applied.ts";
@@ -187,11 +187,16 @@ function prune(merged: Versioned, managers: ReadonlyMap<string, Manager>, last: 
 
 /** Puts back whatever a manager still owns, in each version that has managers, beginning with that of the object. */
 function restoreOwned(merged: Versioned, stripped: Versioned, managers: ReadonlyMap<string, Manager>, versions: Versions): Versioned {
-  const owned = new Map<string, FieldSet>([[merged.apiVersion, leaf]]);
-  for (const { apiVersion, fields } of managers.values()) owned.set(apiVersion, union(owned.get(apiVersion) ?? leaf, fields));
+  const owned = new Map<string, FieldSet[]>([[merged.apiVersion, []]]);
+  for (const { apiVersion, fields } of managers.values()) {
+    const sets = owned.get(apiVersion);
+    if (sets) sets.push(fields);
+    else owned.set(apiVersion, [fields]);
+  }
   let current = merged;
   let result = stripped;
-  for (const [apiVersion, fields] of owned) {
+  for (const [apiVersion, sets] of owned) {
+    const fields = unionOf(sets);
     if (isEmptySet(fields)) continue;
     const whole = inVersion(current, apiVersion, versions);
     const rest = inVersion(result, apiVersion, versions);
