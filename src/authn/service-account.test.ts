@@ -124,7 +124,7 @@ test("an expired token is still taken within the clocks' leeway", async () => {
   assert.ok(await method.identify(await issue(), []));
 });
 
-test("a token kept in a secret is good while the secret holds it", async () => {
+test("a token kept in a secret is good while the secret holds it and its account is there", async () => {
   const { stored, objects, clock } = world();
   const names = dialect.names.legacyTokens;
   const claims = { iss: names.issuer, sub: "system:serviceaccount:ns:robot", [names.namespace]: "ns", [names.secret]: "old", [names.account]: "robot", [names.accountUid]: "u1" };
@@ -145,6 +145,16 @@ test("a token kept in a secret is good while the secret holds it", async () => {
   await assert.rejects(identify(await sign({ [names.secret]: "" })), /lacks the claim/);
   await assert.rejects(identify(await sign({ jti: "2" })), /does not match the server's copy/);
   assert.equal(await method.identify(await issue(), []), undefined);
+  const states: [account: StoredObject | undefined, why: RegExp][] = [
+    [{ metadata: { uid: "u1", deletionTimestamp: "2026-12-31T23:58:00Z" } }, /has been deleted/],
+    [live("u2"), /is not the one the token was issued for/],
+    [undefined, /not found/],
+  ];
+  for (const [account, why] of states) {
+    if (account) stored.set("serviceAccount/ns/robot", account);
+    else stored.delete("serviceAccount/ns/robot");
+    await assert.rejects(identify(token), why);
+  }
 });
 
 const request = (spec: Partial<TokenRequest["spec"]> = {}, metadata: TokenRequest["metadata"] = {} as TokenRequest["metadata"]): TokenRequest =>
