@@ -55,6 +55,27 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     spec({}, { envFrom: [{}, { configMapRef: { name: "a" }, secretRef: { name: "b" } }] }),
     [`Invalid ${c}.envFrom`, `Invalid ${c}.envFrom`],
   ],
+  [
+    "each mount has a place of its own",
+    {
+      metadata,
+      spec: {
+        containers: [
+          {
+            name: "c",
+            image: "i",
+            volumeMounts: [
+              { name: "v", mountPath: "/x" },
+              { name: "v", mountPath: "/x" },
+              { name: "v", mountPath: "/y" },
+            ],
+          },
+        ],
+        volumes: [{ name: "v" }],
+      },
+    },
+    [`Invalid ${c}.volumeMounts[1].mountPath`],
+  ],
   ["a mount must find its volume", spec({}, { volumeMounts: [{ name: "none", mountPath: "/x" }] }), [`NotFound ${c}.volumeMounts[0].name`]],
   [
     "a volume with faults cannot be mounted",
@@ -85,6 +106,7 @@ const refused: [name: string, sent: object, causes: string[]][] = [
     [`Invalid ${v}.secret.items[0].path`, `Invalid ${v}.secret.items[1].path`],
   ],
   ["modes are permission bits", volume({ configMap: { name: "m", defaultMode: 0o1000 } }), [`Invalid ${v}.configMap.defaultMode`]],
+  ["a mode may give nobody anything", volume({ configMap: { name: "m", defaultMode: 0 } }), []],
   [
     "parts of a volume do not collide",
     volume({ projected: { sources: [{ secret: { name: "a", items: [{ key: "k", path: "p" }] } }, { configMap: { name: "b", items: [{ key: "k", path: "p" }] } }] } }),
