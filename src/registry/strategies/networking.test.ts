@@ -71,6 +71,12 @@ const refused: [name: string, strategy: Strategy, sent: object, causes: string[]
   ["a slice's addresses are of its type", endpointSlice, slice({ addresses: ["::1"] }), ["Invalid endpoints[0].addresses[0]", "Invalid endpoints[0].addresses[0]"]],
   ["an endpoint has an address", endpointSlice, slice({ addresses: [] }), ["Required endpoints[0].addresses"]],
   ["ports of a slice differ by name", endpointSlice, { addressType: "IPv4", endpoints: [], ports: [{ port: 1 }, { port: 2 }] }, ["Duplicate ports[1].name"]],
+  [
+    "hints name each zone once",
+    endpointSlice,
+    slice({ addresses: ["192.0.2.1"], hints: { forZones: [{ name: "a" }, { name: "b" }, { name: "a" }] } }),
+    ["Duplicate endpoints[0].hints.forZones[2].name"],
+  ],
   ["a domain has two parts", endpointSlice, { addressType: "FQDN", endpoints: [{ addresses: ["host"] }] }, ["Invalid endpoints[0].addresses[0]"]],
 ];
 for (const [name, strategy, sent, causes] of refused) test(name, () => assert.deepEqual(tryCreate(strategy, { metadata, ...sent }).causes, causes));

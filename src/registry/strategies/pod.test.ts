@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { dialects } from "#dialect";
 import { tagOf } from "./pod-defaults.ts";
 import { pod } from "./pod.ts";
 import { defaulted, cellsOf, tryCreate, tryPart, tryUpdate, circumstancesOf } from "./try-out.fixture.ts";
@@ -385,6 +386,8 @@ test("ephemeral containers come and stay", () => {
   });
   const withOne = { ...spec({ ephemeralContainers: [added("e")] }) };
   assert.deepEqual(tryPart(pod, "ephemeralcontainers", spec(), withOne).causes, []);
+  const mirror = (given: object) => ({ ...given, metadata: { ...metadata, annotations: { [dialects.orch.names.annotations.configMirror]: "file" } } });
+  assert.deepEqual(tryPart(pod, "ephemeralcontainers", mirror(spec()), mirror(withOne)).causes, ["Forbidden "]);
   assert.deepEqual(tryPart(pod, "ephemeralcontainers", spec(), { ...spec({ ephemeralContainers: [added("c", { ports: [{ containerPort: 1, protocol: "TCP" }] })] }) }).causes, [
     "Duplicate spec.ephemeralContainers[0].name",
     "Forbidden spec.ephemeralContainers[0].ports",
