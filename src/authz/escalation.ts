@@ -59,12 +59,16 @@ const mostParts = 50_000;
 
 /** Throws 403 when rules go beyond those held. */
 async function checkHeld(user: User, target: ResourceTarget, name: string, rules: readonly PolicyRule[], held: readonly PolicyRule[]): Promise<void> {
-  const doubtful = notCoveredWhole(rules, held);
+  const work = new LongWork();
+  const doubtful: PolicyRule[] = [];
+  for (const rule of notCoveredWhole(rules, held)) {
+    if (rule) doubtful.push(rule);
+    if (work.tired) await work.rest();
+  }
   const parts = partsOf(doubtful);
   if (parts > mostParts)
     throw forbidden(target, name, `the rules combine to ${parts} permissions, and no more than ${mostParts} can be compared with those that ${JSON.stringify(user.name)} holds`);
   const missing: PolicyRule[] = [];
-  const work = new LongWork();
   for (const part of uncoveredParts(doubtful, held)) {
     if (part) missing.push(part);
     if (work.tired) await work.rest();

@@ -35,29 +35,43 @@ export function uncovered(rules: readonly PolicyRule[], owned: readonly PolicyRu
 
 /** The same in steps, for those who let others have a turn between them: undefined for each part that is covered. */
 export function* uncoveredParts(rules: readonly PolicyRule[], owned: readonly PolicyRule[]): Generator<PolicyRule | undefined> {
+  const held = heldRules(owned);
+  for (const rule of rules) {
+    // What one rule covers as a whole has no part that is missing.
+    if (held(rule).some((each) => covers(each, rule))) yield undefined;
+    else for (const atom of atoms(rule)) yield held(atom).some((each) => covers(each, atom)) ? undefined : atom;
+  }
+}
+
+/** Those of `rules` that no single one of `owned` covers as a whole; undefined in the place of the others. */
+export function* notCoveredWhole(rules: readonly PolicyRule[], owned: readonly PolicyRule[]): Generator<PolicyRule | undefined> {
+  const held = heldRules(owned);
+  for (const rule of rules) yield held(rule).some((each) => covers(each, rule)) ? undefined : rule;
+}
+
+/** Of many rules those that can cover one at all: they have its first group, or all groups; or paths, where it has paths. */
+function heldRules(owned: readonly PolicyRule[]): (rule: PolicyRule) => readonly PolicyRule[] {
   const byGroup = new Map<string, PolicyRule[]>();
   for (const rule of owned) {
-    // Rules without groups speak of paths.
-    for (const group of new Set(rule.apiGroups?.length ? rule.apiGroups : [""])) {
+    const groups = new Set(some(rule.apiGroups));
+    for (const group of groups.has("*") ? byEveryGroup : groups) {
       const those = byGroup.get(group);
       if (those) those.push(rule);
       else byGroup.set(group, [rule]);
     }
   }
-  const concerning = (atom: PolicyRule): readonly PolicyRule[] =>
-    atom.nonResourceURLs ? owned : [...(byGroup.get(atom.apiGroups![0]!) ?? []), ...(atom.apiGroups![0] === "*" ? [] : (byGroup.get("*") ?? []))];
-  for (const rule of rules) {
-    let last: { readonly group: string | undefined; readonly rules: readonly PolicyRule[] } | undefined;
-    for (const atom of atoms(rule)) {
-      const group = atom.apiGroups?.[0];
-      if (!last || last.group !== group) last = { group, rules: concerning(atom) };
-      yield last.rules.some((each) => covers(each, atom)) ? undefined : atom;
-    }
-  }
+  const everyGroup = byGroup.get("*") ?? [];
+  const found = new Map<string, readonly PolicyRule[]>();
+  return ({ apiGroups }) => {
+    const group = some(apiGroups)[0];
+    if (group === undefined) return owned;
+    let those = found.get(group);
+    if (!those) found.set(group, (those = group === "*" ? everyGroup : [...(byGroup.get(group) ?? []), ...everyGroup]));
+    return those;
+  };
 }
 
-/** Those of `rules` that no single one of `owned` covers as a whole. */
-export const notCoveredWhole = (rules: readonly PolicyRule[], owned: readonly PolicyRule[]): PolicyRule[] => rules.filter((rule) => !owned.some((each) => covers(each, rule)));
+const byEveryGroup = ["*"];
 
 /** How many parts rules have: a few lists of some hundred words have more than anybody can count through. */
 export const partsOf = (rules: readonly PolicyRule[]): number =>

@@ -139,7 +139,7 @@ function* attempt(request: Apply, before: Managed, force: boolean): Generator<un
   const reset = request.resetFields?.[apiVersion];
   managers.set(identity, withFields(applier, reset === undefined ? named : recursiveDifference(named, reset)));
 
-  const object = drops(last, managers.get(identity)!) ? prune(merged, managers, last!, versions) : merged.object;
+  const object = drops(last, managers.get(identity)!) ? yield* prune(merged, managers, last!, versions) : merged.object;
   const changesIn = changesByVersion(live, { ...live, object }, versions);
   const { changed, removed } = changesIn(apiVersion)!;
   yield;
@@ -172,21 +172,24 @@ const drops = (last: Manager | undefined, current: Manager): boolean =>
   last !== undefined && (last.apiVersion !== current.apiVersion || !isEmptySet(difference(last.fields, current.fields)));
 
 /** Removes what the manager applied last time and not this time, if no other manager has it. */
-function prune(merged: Versioned, managers: ReadonlyMap<string, Manager>, last: Manager, versions: Versions): JsonObject {
+function* prune(merged: Versioned, managers: ReadonlyMap<string, Manager>, last: Manager, versions: Versions): Generator<undefined, JsonObject> {
   const then = inVersion(merged, last.apiVersion, versions);
   if (then === undefined) return merged.object;
   const lastNamed = withNamedFields(then.type, last.fields);
   const stripped: Versioned = { ...then, object: without(then, lastNamed) };
-  const restored = restoreOwned(then, stripped, managers, versions);
+  yield;
+  const restored = yield* restoreOwned(then, stripped, managers, versions);
+  yield;
   const back = inVersion(restored, then.apiVersion, versions);
   if (back === undefined) return merged.object;
   const gone = difference(allFields(then), allFields(back));
+  yield;
   const result = inVersion({ ...then, object: without(then, intersection(gone, lastNamed)) }, merged.apiVersion, versions);
   return result?.object ?? merged.object;
 }
 
 /** Puts back whatever a manager still owns, in each version that has managers, beginning with that of the object. */
-function restoreOwned(merged: Versioned, stripped: Versioned, managers: ReadonlyMap<string, Manager>, versions: Versions): Versioned {
+function* restoreOwned(merged: Versioned, stripped: Versioned, managers: ReadonlyMap<string, Manager>, versions: Versions): Generator<undefined, Versioned> {
   const owned = new Map<string, FieldSet[]>([[merged.apiVersion, []]]);
   for (const { apiVersion, fields } of managers.values()) {
     const sets = owned.get(apiVersion);
@@ -197,6 +200,7 @@ function restoreOwned(merged: Versioned, stripped: Versioned, managers: Readonly
   let result = stripped;
   for (const [apiVersion, sets] of owned) {
     const fields = unionOf(sets);
+    yield;
     if (isEmptySet(fields)) continue;
     const whole = inVersion(current, apiVersion, versions);
     const rest = inVersion(result, apiVersion, versions);
