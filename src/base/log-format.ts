@@ -38,6 +38,15 @@ export function jsonLine(entry: LogEntry): string {
   return `${safeJson(head)}\n`;
 }
 
+/** The line that stands for lines which are missing. */
+export const dropNotice =
+  (format: LogFormat) =>
+  (count: number): string => {
+    const message = "lines of this log were dropped, for its reader is too slow";
+    const entry: LogEntry = { severity: "W", level: 0, milliseconds: Date.now(), caller: "log-sink.ts:0", message, fields: [{ count }] };
+    return format === "json" ? jsonLine(entry) : textLine(entry, process.pid);
+  };
+
 const two = (n: number): string => (n < 10 ? `0${n}` : String(n));
 let stampSecond = -1;
 let stampText = "";

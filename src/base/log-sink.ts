@@ -1,6 +1,7 @@
 // Where log lines go: a bounded buffer in front of a file descriptor. It never throws and never waits.
 
 import { writeSync } from "node:fs";
+import { dropNotice } from "./log-format.ts";
 
 export interface LogSink {
   write(line: string): void;
@@ -16,10 +17,12 @@ export interface LogSinkOptions {
   readonly flushMilliseconds?: number;
   /** Past this many waiting bytes the oldest lines are dropped and counted. */
   readonly limitBytes?: number;
+  /** The line that tells how many were dropped, in the form of all others. */
+  readonly notice?: (count: number) => string;
   readonly output?: (descriptor: number, bytes: Uint8Array) => number;
 }
 
-export function logSink({ descriptor, bufferBytes = 0, flushMilliseconds = 5000, limitBytes = 4 << 20, output = writeSync }: LogSinkOptions): LogSink {
+export function logSink({ descriptor, bufferBytes = 0, flushMilliseconds = 5000, limitBytes = 4 << 20, notice = dropNotice("text"), output = writeSync }: LogSinkOptions): LogSink {
   let waiting: string[] = [];
   let rest: Uint8Array | undefined;
   let size = 0;
@@ -29,7 +32,7 @@ export function logSink({ descriptor, bufferBytes = 0, flushMilliseconds = 5000,
   const flush = (): void => {
     scheduled = false;
     if (dropped > 0) {
-      waiting.unshift(`W${"".padEnd(5)}log: ${dropped} lines were dropped, the reader of this log is too slow\n`);
+      waiting.unshift(notice(dropped));
       dropped = 0;
     }
     const text = waiting.join("");

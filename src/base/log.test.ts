@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type LogOptions, createLog } from "./log.ts";
+import { dropNotice } from "./log-format.ts";
 import { logSink } from "./log-sink.ts";
 import { redacted } from "./redacted.ts";
 
@@ -152,21 +153,29 @@ test("a sink whose reader is gone neither throws nor grows", () => {
   assert.equal(written, 1);
 });
 
-test("a sink drops the oldest lines past its limit and says how many", () => {
-  let taken = "";
-  const sink = logSink({
-    descriptor: 2,
-    bufferBytes: 1000,
-    limitBytes: 10,
-    output: (_descriptor, bytes) => {
-      taken += Buffer.from(bytes).toString();
-      return bytes.length;
-    },
+const drops: [format: "text" | "json", notice: RegExp][] = [
+  ["text", /^W[^\n]*\] "lines of this log were dropped, for its reader is too slow" count=1\n$/],
+  ["json", /^\{"ts":[\d.]+,"caller":"log-sink.ts:0","msg":"lines of this log were dropped, for its reader is too slow","level":"warning","count":1\}\n$/],
+];
+for (const [format, notice] of drops) {
+  test(`a sink drops the oldest lines past its limit and says in ${format} how many`, () => {
+    let taken = "";
+    const sink = logSink({
+      descriptor: 2,
+      bufferBytes: 1000,
+      limitBytes: 10,
+      notice: dropNotice(format),
+      output: (_descriptor, bytes) => {
+        taken += Buffer.from(bytes).toString();
+        return bytes.length;
+      },
+    });
+    for (const line of ["aaaa\n", "bbbb\n", "cccc\n"]) sink.write(line);
+    sink.flush();
+    assert.ok(taken.endsWith("bbbb\ncccc\n"));
+    assert.match(taken.slice(0, -"bbbb\ncccc\n".length), notice);
   });
-  for (const line of ["aaaa\n", "bbbb\n", "cccc\n"]) sink.write(line);
-  sink.flush();
-  assert.match(taken, /1 lines were dropped.*\nbbbb\ncccc\n$/);
-});
+}
 
 test("a buffering sink hands over what it holds at its flush interval", async () => {
   const arrived = Promise.withResolvers<string>();

@@ -1,6 +1,6 @@
 // Logging: a constant sentence plus fields. Errors are always written; information up to the verbosity asked for.
 
-import { type LogEntry, type LogFields, type LogFormat, type Severity, jsonLine, textLine } from "./log-format.ts";
+import { type LogEntry, type LogFields, type LogFormat, type Severity, dropNotice, jsonLine, textLine } from "./log-format.ts";
 import { type LogSink, logSink } from "./log-sink.ts";
 import { sourceAt } from "./packed-source.ts";
 
@@ -39,7 +39,7 @@ export interface RootLog extends Log {
 }
 
 export function createLog(options: LogOptions = {}): RootLog {
-  const sink = options.sink ?? logSink({ descriptor: 2 });
+  const sink = options.sink ?? logSink({ descriptor: 2, notice: dropNotice(options.format ?? "text") });
   const infoSink = options.infoSink ?? sink;
   const now = options.now ?? (() => performance.timeOrigin + performance.now());
   const format = options.format === "json" ? jsonLine : (entry: LogEntry) => textLine(entry, process.pid);

@@ -1,6 +1,6 @@
 // The log that a program's settings ask for.
 
-import { type RootLog, type VerboseModule, createLog, logSink, parseQuantity, quantityValue } from "#base";
+import { type RootLog, type VerboseModule, createLog, dropNotice, logSink, parseQuantity, quantityValue } from "#base";
 
 export interface LogSettings {
   readonly v: number;
@@ -20,6 +20,6 @@ export function logFrom(settings: LogSettings): RootLog {
     verbosity: settings.v,
     modules: settings.vmodule,
     format: settings.loggingFormat,
-    ...(split && { infoSink: logSink({ descriptor: 1, bufferBytes, flushMilliseconds: settings.logFlushFrequency }) }),
+    ...(split && { infoSink: logSink({ descriptor: 1, bufferBytes, flushMilliseconds: settings.logFlushFrequency, notice: dropNotice(settings.loggingFormat) }) }),
   });
 }
