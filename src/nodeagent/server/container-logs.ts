@@ -3,6 +3,7 @@ import type { ContainerStatus, Pod } from "#api";
 import { type Clock, millisOfTime } from "#base";
 import type { ContainerRuntime } from "#cri";
 import type { Query, Reply, Sink } from "#http";
+import { systemWordsOf } from "../errors.ts";
 import { everyContainerOf, nameOf, uidOf } from "../pod.ts";
 import type { PodRegistry } from "../seams.ts";
 import { type LogQuery, readLog } from "./cri-log.ts";
@@ -25,15 +26,17 @@ export function containerLogs({ clock, registry, runtime }: ContainerLogsOptions
     if (!pod) return text(404, `pod ${JSON.stringify(name)} does not exist`);
     if (!everyContainerOf(pod).some((one) => one.name === container)) return text(404, `container ${JSON.stringify(container)} not found in pod ${JSON.stringify(name)}`);
     const which = containerWithLog(pod, container, isTrue(query, "previous"));
-    if ("problem" in which) return refusal(which.problem);
+    if ("problem" in which) return said(400, which.problem);
+    const wanted = bare(which.id);
     let path: string;
     try {
-      const known = registry.containers(uidOf(pod)).find(({ id }) => id === which.id);
-      path = known?.logPath || (await runtime.containerStatus(which.id)).status.logPath;
+      const known = registry.containers(uidOf(pod)).find(({ id }) => id === wanted);
+      path = known?.logPath || (await runtime.containerStatus(wanted)).status.logPath;
     } catch {
-      return refusal(`unable to retrieve container logs for ${which.id}`);
+      // There was one, so that this is its log: as much as is left of it.
+      return said(200, `unable to retrieve container logs for ${which.id}`);
     }
-    const isRunning = (): boolean => registry.containers(uidOf(pod)).some(({ id, state }) => id === which.id && (state === "running" || state === "created"));
+    const isRunning = (): boolean => registry.containers(uidOf(pod)).some(({ id, state }) => id === wanted && (state === "running" || state === "created"));
     const stream = async (sink: Sink): Promise<void> => {
       const signal = AbortSignal.any([sink.closed, call.signal]);
       const write = async (bytes: Uint8Array): Promise<void> => {
@@ -43,16 +46,16 @@ export function containerLogs({ clock, registry, runtime }: ContainerLogsOptions
       try {
         await readLog({ path, query: asked, clock, isRunning, write, signal });
       } catch (error) {
-        sink.write(Buffer.from(`failed to try resolving symlinks in path ${JSON.stringify(path)}: ${(error as Error).message}\n`));
+        sink.write(Buffer.from(`failed to try resolving symlinks in path ${JSON.stringify(path)}: ${systemWordsOf(error as Error).replace(/^open /, "lstat ")}\n`));
       }
     };
     return { status: 200, headers: {}, body: { stream } };
   };
 }
 
-/** A refusal after the log was asked for goes out as logs do: without a type. */
-const refusal = (message: string): Reply => ({
-  status: 400,
+/** What is said in a log's place goes out as logs do: without a type. */
+const said = (status: number, message: string): Reply => ({
+  status,
   headers: {},
   body: {
     stream: (sink) => {
@@ -95,19 +98,19 @@ function logQuery(query: Query, now: number): LogQuery | { readonly problem: "de
   };
 }
 
-/** The id of the container whose log is meant: the one that runs, or the last that did. */
+/** The id, with the runtime's name, of the container whose log is meant: the one that runs, or the last that did. */
 function containerWithLog(pod: Pod, name: string, previous: boolean): { readonly id: string } | { readonly problem: string } {
   const { status } = pod;
   const all: readonly ContainerStatus[] = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? []), ...(status.ephemeralContainerStatuses ?? [])];
   const found = all.find((one) => one.name === name);
   const place = `container ${JSON.stringify(name)} in pod ${JSON.stringify(nameOf(pod))}`;
   if (!found) return { problem: `${place} is not available` };
-  const last = bare(found.lastState?.terminated?.containerID);
+  const last = found.lastState?.terminated?.containerID;
   const { waiting, running, terminated } = found.state ?? {};
   const idOr = (id: string | undefined, problem: string): { id: string } | { problem: string } => (id ? { id } : { problem });
   if (previous) return idOr(last, `previous terminated ${place} not found`);
-  if (running) return idOr(bare(found.containerID), `${place} is waiting to start - no logs yet`);
-  if (terminated) return idOr(bare(terminated.containerID) || last, `${place} is terminated`);
+  if (running) return idOr(found.containerID, `${place} is waiting to start - no logs yet`);
+  if (terminated) return idOr(terminated.containerID || last, `${place} is terminated`);
   if (found.lastState?.terminated) return idOr(last, `${place} is terminated`);
   if (!waiting) return { problem: `${place} is waiting to start - no logs yet` };
   const reasons: Readonly<Record<string, string>> = { ErrImagePull: "image can't be pulled", ImagePullBackOff: "trying and failing to pull image" };
@@ -115,4 +118,4 @@ function containerWithLog(pod: Pod, name: string, previous: boolean): { readonly
 }
 
 /** `containerd://id` without the runtime's name. */
-const bare = (id: string | undefined): string | undefined => id?.slice(id.indexOf("://") < 0 ? 0 : id.indexOf("://") + 3);
+const bare = (id: string): string => id.slice(id.indexOf("://") < 0 ? 0 : id.indexOf("://") + 3);

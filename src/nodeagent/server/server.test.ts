@@ -257,6 +257,7 @@ const logs: [query: string, status: number, body: string, pod?: Pod][] = [
   ["", 400, `container "main" in pod "logger" is waiting to start: image can't be pulled`, waiting("ErrImagePull")],
   ["", 400, 'container "main" in pod "logger" is not available', podNamed("logger", [])],
   ["", 200, all, podNamed("logger", [{ name: "main", state: { waiting: { reason: "CrashLoopBackOff" } }, lastState: { terminated: { containerID: "fake://id-main" } } }])],
+  ["?previous=1", 200, "unable to retrieve container logs for fake://gone", podNamed("logger", [{ ...running, lastState: { terminated: { containerID: "fake://gone" } } }])],
   ["?previous=1", 200, all, podNamed("logger", [{ ...running, lastState: { terminated: { containerID: "fake://id-main" } } }])],
 ];
 for (const [query, status, body, pod] of logs) {
