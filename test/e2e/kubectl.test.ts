@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
-import { type DialectName, follow, kubectl, kubectlProgram, type KubectlResult, needs, programCommand, type RunningApiserver, startApiserver, until } from "#kit";
+import { follow, kubectl, kubectlProgram, type KubectlResult, needs, programCommand, type RunningApiserver, startApiserver, until } from "#kit";
 
-for (const dialect of ["orch", "kubernetes"] as const satisfies readonly DialectName[]) {
+for (const dialect of ["orch", "kubernetes"] as const) {
   describe(`kubectl with --dialect=${dialect}`, needs(kubectlProgram, "openssl"), () => {
     let server: RunningApiserver;
     let namespaces = 0;

@@ -5,12 +5,11 @@ import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { DialectName } from "#dialect";
 import { freePort } from "./free-port.ts";
 
 const launcher = join(import.meta.dirname, "..", "..", "bin", "orch-apiserver");
 const readyWithinSeconds = 20;
-
-export type DialectName = "orch" | "kubernetes";
 
 export interface ApiserverOptions {
   readonly dialect?: DialectName;

@@ -1,5 +1,5 @@
 export { type Identity, type TestAuthority, testAuthority } from "./certificates.ts";
-export { type Answer, type ApiserverOptions, type DialectName, type RunningApiserver, startApiserver } from "./apiserver.ts";
+export { type Answer, type ApiserverOptions, type RunningApiserver, startApiserver } from "./apiserver.ts";
 export { freePort } from "./free-port.ts";
 export { golden } from "./golden.ts";
 export { until } from "./until.ts";

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { ContainerStatus, Pod } from "#api";
 import { kinds } from "#client";
-import { type Cluster, type DialectName, needsCluster, type PodHome, podHome, type SpecPart, startCluster } from "#kit";
+import { type Cluster, needsCluster, type PodHome, podHome, type SpecPart, startCluster } from "#kit";
 
 const atOnce = 8;
-const dialects: DialectName[] = ["orch", "kubernetes"];
+const dialects = ["orch", "kubernetes"] as const;
 const statusOf = (pod: Pod, name = "c"): ContainerStatus | undefined =>
   [...(pod.status?.containerStatuses ?? []), ...(pod.status?.initContainerStatuses ?? []), ...(pod.status?.ephemeralContainerStatuses ?? [])].find(
     (status) => status.name === name,
