@@ -266,6 +266,7 @@ describe("volumes of pods", needed, () => {
     });
     const { status } = await finished(name);
     assert.deepEqual([status?.phase, status?.reason, status?.message], ["Failed", "Evicted", 'Usage of EmptyDir volume "v0" exceeds the limit "1Mi". ']);
+    await until("its container and its log have given back their room", async () => (await logOf(name)).startsWith("unable to retrieve container logs for containerd://"));
   });
 
   test("after an agent's restart running pods keep their volumes, and gone ones leave nothing", async () => {
