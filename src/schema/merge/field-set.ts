@@ -7,7 +7,7 @@
 
 import type { Json } from "./json-value.ts";
 import { isEmptyObject, isObject } from "./json-value.ts";
-import { type FieldPath, compareElements, parseElement, sortedElements } from "./path-element.ts";
+import { CanonicalOrder, type FieldPath, compareElements, parseElement, sortedElements } from "./path-element.ts";
 
 export interface FieldSet {
   readonly [element: string]: FieldSet;
@@ -233,15 +233,13 @@ function withoutMark(set: FieldSet): FieldSet {
 // Whether a node can be used as it is: known elements, spelled and ordered as we write them.
 function isCanonical(node: { readonly [key: string]: Json }): boolean {
   let last: string | undefined;
+  let order: CanonicalOrder | undefined;
   for (const key in node) {
     const child = node[key];
     if (!isObject(child) || !isCanonical(child)) return false;
     if (key === ".") {
       if (last !== undefined || !isEmptyObject(child)) return false;
-    } else {
-      if (!(key.charCodeAt(0) === 0x66 && key.charCodeAt(1) === 0x3a) && parseElement(key) !== key) return false;
-      if (last !== undefined && last !== "." && compareElements(last, key) >= 0) return false;
-    }
+    } else if (!(order ??= new CanonicalOrder()).follows(key)) return false;
     last = key;
   }
   return last !== ".";

@@ -57,11 +57,22 @@ const longestRemembered = 512;
 function read(text: string): Read {
   const known = remembered.get(text);
   if (known !== undefined) return known;
-  const result = text.startsWith("v:") ? readValue(parseJson(text)) : readKeys(text);
+  const result = readPlain(text) ?? (text.startsWith("v:") ? readValue(parseJson(text)) : readKeys(text));
   if (text.length > longestRemembered) return result;
   if (remembered.size >= mostRemembered) remembered.clear();
   remembered.set(text, result);
   return result;
+}
+
+// Most elements are a word, or one key that is a word: they say what they mean without being parsed.
+const plainValue = /^v:"([\w ./:@+=,*-]*)"$/;
+const plainKey = /^k:\{"([\w.-]+)":"([\w ./:@+=,*-]*)"\}$/;
+
+function readPlain(text: string): Read | undefined {
+  const value = plainValue.exec(text)?.[1];
+  if (value !== undefined) return { canonical: text, names: [], values: [value] };
+  const key = plainKey.exec(text);
+  return key ? { canonical: text, names: [key[1]!], values: [key[2]!] } : undefined;
 }
 
 const readValue = (value: Json): Read => ({ canonical: valueElement(value), names: [], values: [value] });
@@ -109,7 +120,32 @@ export function sortedElements(elements: Iterable<PathElement>): PathElement[] {
   if (list.length < 2) return list;
   const kind = list[0]!.charCodeAt(0);
   if ((kind !== 0x6b && kind !== 0x76) || !list.every((element) => element.charCodeAt(0) === kind)) return list.sort(compareElements);
-  return inKeyOrder(list.map((element) => ({ element, keys: kind === 0x6b ? read(element) : { names: oneValue, values: read(element).values } })));
+  return inKeyOrder(list.map((element) => ({ element, keys: keysOf(element)! })));
+}
+
+/** Goes along elements that should be spelled and ordered as we write them. Each is read once: of many, few are remembered. */
+export class CanonicalOrder {
+  #last = "";
+  #keys: Keys | undefined;
+
+  /** Whether the element is canonical and stands behind the one before. Throws where it is no element at all. */
+  follows(element: PathElement): boolean {
+    const isField = element.charCodeAt(0) === 0x66 && element.charCodeAt(1) === 0x3a;
+    if (!isField && parseElement(element) !== element) return false;
+    const [last, lastKeys] = [this.#last, this.#keys];
+    this.#last = element;
+    this.#keys = keysOf(element);
+    if (last === "") return true;
+    const alike = lastKeys && this.#keys && last.charCodeAt(0) === element.charCodeAt(0);
+    return (alike ? compareKeys(lastKeys, this.#keys!) : compareElements(last, element)) < 0;
+  }
+}
+
+/** What the element of a list item or of a set says; the others speak for themselves. */
+function keysOf(element: PathElement): Keys | undefined {
+  const kind = element.charCodeAt(0);
+  if (kind === 0x6b) return read(element);
+  return kind === 0x76 ? { names: oneValue, values: read(element).values } : undefined;
 }
 
 const oneValue: readonly string[] = [""];
