@@ -4,6 +4,7 @@ import { writePrivate } from "#base";
 import type { Dialect } from "#dialect";
 import type { Credentials } from "./credentials.ts";
 import type { Places } from "./places.ts";
+import { choosePort } from "./ports.ts";
 import type { ProcessPlan } from "./supervisor.ts";
 import type { UpSettings } from "./up-options.ts";
 
@@ -81,12 +82,17 @@ export async function agentPlan({ dialect, settings, places, credentials, progra
   };
 }
 
-/** Nobody is served whom the API server does not know and allow. */
+/** Nobody is served whom the API server does not know and allow. Ports make way for agents of other clusters on this machine. */
 async function agentSettings(dialect: Dialect, settings: UpSettings, credentials: Credentials): Promise<Record<string, unknown>> {
   const { nodeagentOptions } = await import("#nodeagent");
+  const choice = await choosePort({ host: "0.0.0.0", usual: 10250 });
+  if ("problem" in choice) throw new Error(choice.problem);
   return {
     ...nodeagentOptions(dialect).file![0],
     containerRuntimeEndpoint: settings.runtimeEndpoint,
+    port: choice.port,
+    // Nobody asks there: whether it is ready the agent tells by itself.
+    healthzPort: 0,
     authentication: { anonymous: { enabled: false }, webhook: { enabled: true }, x509: { clientCAFile: credentials.authorityFile } },
     authorization: { mode: "Webhook" },
     tlsCertFile: credentials.agentServingCertificate,

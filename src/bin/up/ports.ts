@@ -1,14 +1,21 @@
-// A port for the server: the one asked for, the one it had before, or the first free one from the usual one on.
+// A port for a server: the one asked for, the one it had before, or the first free one from the usual one on.
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-const usual = 6443;
 const tries = 100;
+
+export interface PortWish {
+  readonly host: string;
+  readonly usual: number;
+  /** Zero where nobody asked for one. */
+  readonly asked?: number;
+  /** Zero where it had none before. */
+  readonly before?: number;
+}
 
 export type PortChoice = { readonly port: number } | { readonly problem: string };
 
-/** `asked` and `before` are 0 where nobody asked for a port and where there was none. */
-export async function choosePort(host: string, asked: number, before: number): Promise<PortChoice> {
+export async function choosePort({ host, usual, asked = 0, before = 0 }: PortWish): Promise<PortChoice> {
   const candidates = asked > 0 ? [asked] : [...(before > 0 ? [before] : []), ...Array.from({ length: tries }, (_, at) => usual + at)];
   for (const port of candidates) {
     const refusal = await tryPort(host, port);

@@ -61,19 +61,22 @@ test("certificates are renewed before they run out, and when their authority is 
 });
 
 test("the port of the last time is taken again, unless somebody else has it", async () => {
-  const taken = createServer().listen(0, "127.0.0.1");
+  const host = "127.0.0.1";
+  const taken = createServer().listen(0, host);
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;
-  assert.deepEqual(await choosePort("127.0.0.1", port, 0), { problem: `port ${port} is taken on 127.0.0.1; choose another with --port` });
-  const other = await choosePort("127.0.0.1", 0, port);
+  assert.deepEqual(await choosePort({ host, usual: port, asked: port }), { problem: `port ${port} is taken on 127.0.0.1; choose another with --port` });
+  const other = await choosePort({ host, usual: 6443, before: port });
   assert.ok("port" in other && other.port !== port);
+  const next = await choosePort({ host, usual: port });
+  assert.ok("port" in next && next.port > port, "the next free one after the usual");
   taken.close();
   await once(taken, "close");
-  assert.deepEqual(await choosePort("127.0.0.1", 0, port), { port });
+  assert.deepEqual(await choosePort({ host, usual: 6443, before: port }), { port });
 });
 
 test("an address that this machine does not have is told as such, not as a port that is taken", async () => {
-  assert.deepEqual(await choosePort("192.0.2.77", 0, 0), { problem: "this machine has no address 192.0.2.77; choose another with --bind-address" });
+  assert.deepEqual(await choosePort({ host: "192.0.2.77", usual: 6443 }), { problem: "this machine has no address 192.0.2.77; choose another with --bind-address" });
 });
 
 test("a folder is made, is held by one cluster at a time, and is free again afterwards", () => {

@@ -66,7 +66,7 @@ async function run(wish: Wish, view: StatusView): Promise<void> {
     if (problem !== undefined) throw new Error(problem);
   }
   const before = readRunning(places.running);
-  const choice = await choosePort(settings.bindAddress, settings.port, before?.port ?? 0);
+  const choice = await choosePort({ host: settings.bindAddress, usual: 6443, asked: settings.port, before: before?.port ?? 0 });
   if ("problem" in choice) throw new Error(choice.problem);
   // A start that fails changes nothing of what a purge must know of the runs before it.
   let note: Running = { dialect: dialect.name, runtimeEndpoint: "", ...before, pid: process.pid, port: choice.port, up: true };
