@@ -13,7 +13,7 @@ import { cpusOf } from "./options/types.ts";
 import type { CgroupTree } from "./resources/cgroup-tree.ts";
 import { gatherSystem } from "./resources/host.ts";
 import type { Machine } from "./resources/machine.ts";
-import { enforceReserved } from "./resources/pod-cgroups.ts";
+import type { NodeLimits } from "./resources/node-limits.ts";
 import type { EventRecorder } from "./seams.ts";
 import { fileSource } from "./sources/file-source.ts";
 import { urlSource } from "./sources/url-source.ts";
@@ -35,9 +35,13 @@ export interface Ground {
 }
 
 /** The groups that hold what is not a pod: the agent, the system, and what is reserved for them. */
-export async function placeOthers(settings: NodeagentSettings, tree: CgroupTree): Promise<void> {
-  if (settings.enforceNodeAllocatable.includes("system-reserved")) await enforceReserved(tree, settings.systemReservedCgroup, settings.systemReserved);
-  if (settings.enforceNodeAllocatable.includes("orch-reserved")) await enforceReserved(tree, settings.orchReservedCgroup, settings.orchReserved);
+export async function placeOthers({ settings, dialect }: Ground, tree: CgroupTree, limits: NodeLimits): Promise<void> {
+  const reserved = [
+    ["system-reserved", settings.systemReservedCgroup, settings.systemReserved],
+    ["orch-reserved", settings.orchReservedCgroup, settings.orchReserved],
+  ] as const;
+  for (const [what, group, amounts] of reserved)
+    if (settings.enforceNodeAllocatable.includes(what)) await limits.holdReserved(dialect.spelling.word(what).replace("-", " "), group, amounts);
   if (settings.systemCgroups) await gatherSystem(tree, settings.systemCgroups);
   if (settings.nodeagentCgroups) {
     await tree.make(settings.nodeagentCgroups);

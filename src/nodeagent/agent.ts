@@ -27,6 +27,7 @@ import { cgroupTree, findCgroups } from "./resources/cgroup-tree.ts";
 import { prepareHost } from "./resources/host.ts";
 import { podRange } from "./pod-range.ts";
 import { readMachine } from "./resources/machine.ts";
+import { nodeLimits } from "./resources/node-limits.ts";
 import { podCgroups } from "./resources/pod-cgroups.ts";
 import { stats } from "./resources/stats.ts";
 import { storageLimits } from "./resources/storage-limits.ts";
@@ -133,10 +134,11 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       log,
     }),
   );
+  await cgroups.prepare();
+  const limits = nodeLimits({ tree, clock, log, events, nodeName });
   const pids = allocatablePids(machine.maxPids, [settings.orchReserved, settings.systemReserved]);
-  await cgroups.prepare(settings.enforceNodeAllocatable.includes("pods") ? { ...node.allocatable(), ...pids } : undefined);
-  await placeOthers(settings, tree);
-  events.event({ kind: "Node", name: nodeName, uid: nodeName }, "Normal", "NodeAllocatableEnforced", "Updated Node Allocatable limit across pods");
+  running.push(limits.holdPods(cgroups.podsGroup, settings.enforceNodeAllocatable.includes("pods") ? { ...node.allocatable(), ...pids } : {}, signal));
+  await placeOthers(ground, tree, limits);
   const files = podFiles(settings.rootDir);
   const objects = referencedObjects({
     client,

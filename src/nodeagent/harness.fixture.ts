@@ -36,6 +36,8 @@ export interface HarnessOptions {
   readonly services?: readonly Service[];
   readonly admission?: PodAdmission;
   readonly cgroupRoot?: string;
+  /** Why no control group can be made. */
+  readonly cgroupTrouble?: string;
   readonly folder?: string;
   readonly nodeIp?: string;
   readonly settings?: Partial<SyncContext["settings"]>;
@@ -110,6 +112,7 @@ export function harness(options: HarnessOptions = {}): Harness {
     volumes: { ...playedVolumes(folder, dialect), refresh: async (pod) => options.onRefresh?.(uidOf(pod)) },
     cgroups: {
       ensure: async (pod) => {
+        if (options.cgroupTrouble) throw new Error(options.cgroupTrouble);
         const quality = qosClass(pod);
         return `${options.cgroupRoot ?? ""}/${dialect.data.podsCgroup}${quality === "Guaranteed" ? "" : `/${quality.toLowerCase()}`}/pod${uidOf(pod)}`;
       },

@@ -90,6 +90,17 @@ test("the sandbox of a finished pod is stopped though the pod stays", () =>
     );
   }));
 
+test("a pod whose control group cannot be made is told of", () =>
+  on({ cgroupTrouble: "no room" }, async (h) => {
+    h.run(podOf("a"));
+    await h.pass(1);
+    assert.deepEqual(
+      h.events.map(({ reason, message }) => `${reason}: ${message}`),
+      ["FailedCreatePodContainer: unable to ensure pod container exists: no room"],
+    );
+    assert.deepEqual(made(h), []);
+  }));
+
 test("a pod that ends well is succeeded and keeps its container for its log", () =>
   on({}, async (h) => {
     h.run(podOf("a", { command: ["sh", "-c", "echo hi"] }, { restartPolicy: "Never" }));

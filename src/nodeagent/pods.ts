@@ -169,12 +169,16 @@ export function pods(options: PodsOptions): Pods {
     const before = look(entry, pod, observed, { over: false, ...ended });
     entry.begun ??= hasInitialized(pod, before);
     publish(entry, pod, before, true);
-    await stopContainers(context, pod, observed, endsByItself(why) ? undefined : graceSeconds, entry.memory, signal);
-    // An empty sandbox is in nobody's way and is ended when the pod is gone, unless it may not be empty or holds something of the node's.
-    if (!certain || hostPortsOf(pod).length > 0) await stopSandboxes(context, observed, { signal });
+    await ending(pod, signal, async () => {
+      await stopContainers(context, pod, observed, endsByItself(why) ? undefined : graceSeconds, entry.memory, signal);
+      // An empty sandbox is in nobody's way and is ended when the pod is gone, unless it may not be empty or holds something of the node's.
+      if (!certain || hostPortsOf(pod).length > 0) await stopSandboxes(context, observed, { signal });
+    });
     const after = await view.look(named(pod), { containers: observed.containers.filter(({ state }) => state !== "exited") }, signal);
     if (hasRunningContainers(after)) throw new Error("containers still run after they were stopped");
-    entry.status = look(entry, pod, after, { over: true, ...ended, ...(why.because === "deleted" && (deadline(pod, before) ?? 1) <= 0 && { ended: pastDeadline }) });
+    const late = why.because === "deleted" && (deadline(pod, before) ?? 1) <= 0;
+    if (late) events.event(referenceTo(pod), "Normal", pastDeadline.reason, pastDeadline.message);
+    entry.status = look(entry, pod, after, { over: true, ...ended, ...(late && { ended: pastDeadline }) });
     probes.forget(uidOf(pod));
     entry.certain = certain;
     return { next: { type: "stopped" } };
@@ -198,8 +202,8 @@ export function pods(options: PodsOptions): Pods {
     let trouble: Error | undefined;
     if (isDeleted(pod) && writer && !isOwnStatic(pod) && !entry.removed) await writer.remove(pod).catch((error: Error) => (trouble = error));
     // What ends for the node's sake leaves no logs and layers behind either: it may be their room that the node lacks.
-    if ((gone && !entry.cleared) || isForTheNode(why)) await removeLeftovers(entry, pod, signal);
-    else await stopSandboxes(context, seenOf(pod), { signal });
+    if ((gone && !entry.cleared) || (isForTheNode(why) && view.get(uid))) await removeLeftovers(entry, pod, signal);
+    else await ending(pod, signal, () => stopSandboxes(context, seenOf(pod), { signal }));
     await context.cgroups.release(uid);
     entry.cleared ||= gone;
     if (trouble) throw trouble;
@@ -211,9 +215,19 @@ export function pods(options: PodsOptions): Pods {
     return {};
   }
 
+  /** Tells when a pod cannot be ended. */
+  async function ending(pod: Pod, signal: AbortSignal, end: () => Promise<unknown>): Promise<void> {
+    try {
+      await end();
+    } catch (error) {
+      if (!signal.aborted) events.event(referenceTo(pod), "Warning", "FailedKillPod", `error killing pod: ${(error as Error).message}`);
+      throw error;
+    }
+  }
+
   async function removeLeftovers(entry: PodEntry, pod: Pod, signal: AbortSignal): Promise<void> {
     await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
-    await removePod(context, seenOf(pod), signal);
+    await ending(pod, signal, () => removePod(context, seenOf(pod), signal));
     // An action that was cut short may have left something that nobody has seen.
     const left = entry.certain ? undefined : await view.observe(named(pod), signal);
     if (left && (left.sandboxes.length > 0 || left.containers.length > 0)) {

@@ -236,6 +236,19 @@ test("a reboot is an event", async (t) => {
   assert.ok(events.includes("Rebooted"));
 });
 
+test("a node that is cordoned, and one that is not any more, are events", async (t) => {
+  const { life, settle, api, events } = setUp();
+  t.after(() => life.stop());
+  await life.start();
+  await settle();
+  events.length = 0;
+  for (const unschedulable of [true, true, false]) {
+    await api.client.request("PUT", "/api/v1/nodes/n1", { ...api.objects.get("/api/v1/nodes/n1"), spec: { unschedulable } });
+    await settle();
+  }
+  assert.deepEqual(events, ["NodeNotSchedulable", "NodeSchedulable"]);
+});
+
 test("the lease is made, owned by the node and renewed every quarter", async (t) => {
   const clock = virtualClock(Date.UTC(2024, 0, 1));
   const api = fakeApi();

@@ -52,6 +52,7 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
   let standing: KnownNode | undefined;
   let follower: Informer<KnownNode> | undefined;
   let toldAt = -Infinity;
+  let isCordoned = false;
   let wake: () => void = () => undefined;
 
   const facts = (): StatusFacts => {
@@ -92,6 +93,7 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
         } else {
           if (standing?.metadata.uid !== event.object.metadata.uid) toldAt = -Infinity;
           standing = event.object;
+          tellCordon(event.object.spec?.unschedulable ?? false);
           registered.resolve();
         }
       },
@@ -193,6 +195,11 @@ export function nodeLife(options: NodeLifeOptions): NodeLife {
         } else if (tries >= triesPerUpdate) throw error;
       }
     }
+  }
+
+  function tellCordon(now: boolean): void {
+    if (now !== isCordoned) tellChanges([now ? "NodeNotSchedulable" : "NodeSchedulable"]);
+    isCordoned = now;
   }
 
   function tellChanges(reasons: readonly string[]): void {

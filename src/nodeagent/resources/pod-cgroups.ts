@@ -26,8 +26,8 @@ export interface PodCgroupsOptions {
 }
 
 export interface RunningPodCgroups extends PodCgroups {
-  /** Makes the groups of all pods and of the classes, and holds all pods together to these amounts; undefined only makes them. */
-  prepare(amounts: Readonly<Record<string, string>> | undefined): Promise<void>;
+  /** Makes the groups of all pods and of the classes. */
+  prepare(): Promise<void>;
   /** The group of one pod, with the leading slash. */
   nameOf(pod: Pod): string;
   readonly podsGroup: string;
@@ -44,11 +44,9 @@ export function podCgroups(options: PodCgroupsOptions): RunningPodCgroups {
   return {
     podsGroup: podsCgroup(naming),
     nameOf,
-    prepare: async (amounts) => {
+    prepare: async () => {
       if (!options.perPod) return;
       await tree.make(podsCgroup(naming));
-      // Pods that ran before may use more than they should from now on: the kernel refuses the limit, and the agent must start all the same.
-      if (amounts) await tree.limit(podsCgroup(naming), nodeLimits(amounts)).catch(onBusy);
       for (const quality of ["Burstable", "BestEffort"] as const) {
         await tree.make(classCgroup(naming, quality));
         await tree.limit(classCgroup(naming, quality), { cpuShares: sharesOf(0) });
@@ -122,8 +120,8 @@ function end(pid: number): void {
   }
 }
 
-const milli = (amount: string | undefined): number => (amount === undefined ? 0 : quantityMilliValue(parseQuantity(amount)));
-const whole = (amount: string | undefined): number => (amount === undefined ? 0 : quantityValue(parseQuantity(amount)));
+export const milli = (amount: string | undefined): number => (amount === undefined ? 0 : quantityMilliValue(parseQuantity(amount)));
+export const whole = (amount: string | undefined): number => (amount === undefined ? 0 : quantityValue(parseQuantity(amount)));
 
 /** What the kernel holds one pod to. A limit counts only where every container has one. */
 export function podLimits(pod: Pod, cpu: CpuSettings): CgroupLimits {
@@ -164,20 +162,4 @@ function kernelSize(bytes: number): string {
   let [size, unit] = [bytes, 0];
   for (; size >= 1024 && size % 1024 === 0; unit++) size /= 1024;
   return `${size}${units[unit] ?? ""}`;
-}
-
-/** Holds a group that someone else made to what is reserved for it. */
-export async function enforceReserved(tree: CgroupTree, group: string, amounts: Readonly<Record<string, string>>): Promise<void> {
-  if (!(await tree.exists(group))) throw new Error(`the control group ${group} does not exist, so that its reservation cannot be enforced`);
-  await tree.limit(group, nodeLimits(amounts));
-}
-
-/** What all pods together are held to. */
-export function nodeLimits(amounts: Readonly<Record<string, string>>): CgroupLimits {
-  const [milliCpu, memory, pids] = [milli(amounts["cpu"]), whole(amounts["memory"]), whole(amounts["pid"])];
-  return {
-    ...(milliCpu > 0 && { cpuShares: sharesOf(milliCpu) }),
-    ...(memory > 0 && { memoryBytes: memory }),
-    ...(pids > 0 && { pids }),
-  };
 }

@@ -75,7 +75,13 @@ test("figures come from the runtime and the groups, and rates from two looks", a
   } as unknown as ContainerRuntime;
   const pod = {
     metadata: { name: "p", namespace: "ns", uid: "u" },
-    spec: { hostNetwork: true, volumes: [{ name: "v", emptyDir: {} }] },
+    spec: {
+      hostNetwork: true,
+      volumes: [
+        { name: "v", emptyDir: {} },
+        { name: "d", persistentVolumeClaim: { claimName: "x" } },
+      ],
+    },
     status: { containerStatuses: [{ name: "c", state: { running: { startedAt: "2023-12-31T00:00:00Z" } } }] },
   } as unknown as Pod;
   await writeFile(join(root, "0.log"), "x".repeat(5000));
@@ -90,7 +96,11 @@ test("figures come from the runtime and the groups, and rates from two looks", a
     rootDirectory: root,
     podsGroup: "/g",
     groupOf: () => "/g",
-    volumesOf: () => new Map([["v", { hostPath: join(root, "v") }]]),
+    volumesOf: () =>
+      new Map([
+        ["v", { hostPath: join(root, "v") }],
+        ["d", { hostPath: join(root, "v"), isDevice: true }],
+      ]),
   };
   const look = stats({ ...parts, volumeMilliseconds: 60_000 });
   const first = (await look.look()).pods[0]!;
@@ -99,7 +109,7 @@ test("figures come from the runtime and the groups, and rates from two looks", a
     [{ nanoseconds: 1e9, nanoCores: undefined }, 77, Date.UTC(2023, 11, 31)],
   );
   assert.ok(first.containers[0]!.logs.bytes >= 5000);
-  assert.deepEqual([first.usage?.memoryBytes, first.volumes[0]?.isLocal], [1000, true]);
+  assert.deepEqual([first.usage?.memoryBytes, first.volumes.map(({ name, isLocal }) => [name, isLocal])], [1000, [["v", true]]]);
   assert.deepEqual((await stats({ ...parts, volumeMilliseconds: 0 }).look()).pods[0]!.volumes, [], "a period of 0 leaves volumes out");
   asked = 1;
   await look.look();

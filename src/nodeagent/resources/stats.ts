@@ -208,16 +208,16 @@ export function stats(options: StatsOptions): Stats {
 
   async function ofVolumes(pod: Pod, kept: typeof volumeFigures): Promise<VolumeFigures[]> {
     const figures: VolumeFigures[] = [];
-    for (const [name, { hostPath }] of options.volumesOf(uidOf(pod))) {
+    for (const [name, { hostPath, isDevice }] of options.volumesOf(uidOf(pod))) {
       const volume = pod.spec.volumes?.find((one) => one.name === name);
-      // Paths of the host may be anything, and large.
-      if (!volume || volume.hostPath) continue;
+      // Paths of the host may be anything, and large; what a device holds is its user's to know.
+      if (!volume || volume.hostPath || isDevice) continue;
       const filesystem = await filesystemOf(hostPath).catch(() => undefined);
       if (!filesystem) continue;
       const old = volumeFigures.get(hostPath);
       const found = old && clock.now() - old.at < options.volumeMilliseconds ? old : { at: clock.now(), used: await diskUsage(hostPath) };
       kept.set(hostPath, found);
-      figures.push({ name, used: found.used, filesystem, isLocal: Boolean(volume.emptyDir && !volume.emptyDir.medium) || Boolean(volume.configMap) });
+      figures.push({ name, used: found.used, filesystem, isLocal: Boolean(volume.emptyDir && !volume.emptyDir.medium) || Boolean(volume.configMap ?? volume.gitRepo) });
     }
     return figures;
   }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { GrpcError } from "#http";
 import { type Harness, harness } from "../harness.fixture.ts";
 
 const hook = { lifecycle: { preStop: { exec: { command: ["sleep", "3"] } } } };
@@ -110,6 +111,38 @@ test("a pod that is still ending when its deadline passes has failed by it", asy
     h.delete("uid-of-a", 9);
     await h.pass(10);
     assert.deepEqual([h.told.get("uid-of-a")?.at(-1)?.phase, h.told.get("uid-of-a")?.at(-1)?.reason], ["Failed", "DeadlineExceeded"]);
+    assert.equal(h.reasons().filter((reason) => reason === "DeadlineExceeded").length, 1);
+  } finally {
+    await h.close();
+  }
+});
+
+test("a pod that cannot be ended is told of, and ended as soon as it can be", async () => {
+  const h = harness();
+  try {
+    h.run(podOf({}, {}));
+    await h.pass(1);
+    h.runtime.faults.fail("StopContainer", new GrpcError("UNKNOWN", "shim says no"));
+    h.delete("uid-of-a", 1);
+    await h.pass(1);
+    const told = h.events.filter(({ reason }) => reason === "FailedKillPod").map(({ type, message }) => `${type} ${message}`);
+    assert.deepEqual(told, [`Warning error killing pod: failed to "KillContainer" for "main" with KillContainerError: "rpc error: code = Unknown desc = shim says no"`]);
+    assert.deepEqual(h.deleted, []);
+    await h.pass(5);
+    assert.deepEqual(h.deleted, ["uid-of-a"]);
+  } finally {
+    await h.close();
+  }
+});
+
+test("a finished pod whose sandbox does not end is told of", async () => {
+  const h = harness();
+  try {
+    h.runtime.faults.fail("StopPodSandbox", new GrpcError("UNKNOWN", "no network"));
+    h.run(podOf({ command: ["sh", "-c", "exit 0"] }, {}));
+    await h.pass(3);
+    const told = h.events.filter(({ reason }) => reason === "FailedKillPod").map(({ message }) => message);
+    assert.deepEqual(told, [`error killing pod: failed to "KillPodSandbox" for "uid-of-a" with KillPodSandboxError: "rpc error: code = Unknown desc = no network"`]);
   } finally {
     await h.close();
   }

@@ -2,6 +2,7 @@
 import type { Container, Pod } from "#api";
 import { isNotFound } from "#cri";
 import { type ObservedContainer, type ObservedPod, podIpsOf } from "../containers/observed.ts";
+import { fullWordsOf } from "../errors.ts";
 import type { StopReason } from "../plan/plan.ts";
 import { everyContainerOf, isHostNetwork, referenceTo } from "../pod.ts";
 import { askedGraceOf } from "../worker/state.ts";
@@ -92,14 +93,16 @@ export async function stopPod(context: SyncContext, pod: Pod, observed: Observed
 export async function stopContainers(context: SyncContext, pod: Pod, observed: ObservedPod, podSeconds: number | undefined, memory: PodMemory, signal: AbortSignal): Promise<void> {
   const running = observed.containers.filter(({ state }) => state === "running" || state === "unknown" || state === "created");
   const graceSeconds = askedGraceOf(pod);
-  await allDone(running.map((container) => stopContainer(context, pod, podIpsOf(observed), { container, graceSeconds, podSeconds, message: "" }, memory, signal)));
+  const end = (container: ObservedContainer): Promise<void> =>
+    stopContainer(context, pod, podIpsOf(observed), { container, graceSeconds, podSeconds, message: "" }, memory, signal);
+  await allEnded(running.map((container) => ({ step: "KillContainer", name: container.name, ended: end(container) })));
 }
 
 /** Ends what holds a pod's containers together, its network with it. Says what the pod looks like then. */
 export async function stopSandboxes({ runtime, unmaking, view }: SyncContext, observed: ObservedPod, passage: Passage): Promise<ObservedPod> {
   const ready = observed.sandboxes.filter((sandbox) => sandbox.ready);
   if (ready.length === 0) return observed;
-  await allDone(ready.map(({ id }) => unmaking.pass(() => runtime.stopPodSandbox(id, passage.signal), passage)));
+  await allEnded(ready.map(({ id }) => ({ step: "KillPodSandbox", name: observed.uid, ended: unmaking.pass(() => runtime.stopPodSandbox(id, passage.signal), passage) })));
   return view.look(observed, { stopped: ready }, passage.signal);
 }
 
@@ -113,6 +116,23 @@ export async function removePod({ runtime, unmaking }: SyncContext, observed: Ob
     },
     { hasTime: true, signal },
   );
+}
+
+interface End {
+  readonly step: "KillContainer" | "KillPodSandbox";
+  /** Of what it is the end. */
+  readonly name: string;
+  readonly ended: Promise<void>;
+}
+
+/** Waits for all, then throws what failed of it, in the words that clients know. */
+async function allEnded(ends: readonly End[]): Promise<void> {
+  const results = await Promise.allSettled(ends.map(({ ended }) => ended));
+  const failures = results.flatMap((result, position) => {
+    const { step, name } = ends[position]!;
+    return result.status === "rejected" ? [`failed to "${step}" for ${JSON.stringify(name)} with ${step}Error: ${JSON.stringify(fullWordsOf(result.reason))}`] : [];
+  });
+  if (failures.length > 0) throw new Error(failures.length === 1 ? failures[0] : `[${failures.join(", ")}]`);
 }
 
 /** Waits for all, then throws the first error. */

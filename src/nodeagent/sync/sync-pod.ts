@@ -69,7 +69,10 @@ export async function syncPod(context: SyncContext, pod: Pod, observed: Observed
   const seen = todo.stop.length > 0 ? await context.view.observe(nameParts(pod), signal) : observed;
   await context.files.prepare(uidOf(pod));
   context.objects.watch(pod);
-  const cgroupParent = await context.cgroups.ensure(pod);
+  const cgroupParent = await context.cgroups.ensure(pod).catch((error: Error) => {
+    context.events.event(referenceTo(pod), "Warning", "FailedCreatePodContainer", `unable to ensure pod container exists: ${error.message}`);
+    throw error;
+  });
   const volumes = await context.volumes.mount(pod, signal);
   const secrets = await pullSecrets(context, pod);
   const dns = podDns(pod, { ...context.settings, host: context.settings.hostDns() });

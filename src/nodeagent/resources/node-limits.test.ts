@@ -1,0 +1,71 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { silentLog, virtualClock } from "#base";
+import type { CgroupLimits, CgroupTree } from "./cgroup-tree.ts";
+import { limitsOf, nodeLimits } from "./node-limits.ts";
+
+/** A tree that refuses so many limits before it takes one. */
+function played(refusals: number, exists = true) {
+  const clock = virtualClock(0);
+  const told: string[] = [];
+  const taken: [group: string, limits: CgroupLimits][] = [];
+  const tree = {
+    exists: async () => exists,
+    limit: async (group: string, limits: CgroupLimits) => {
+      if (refusals-- > 0) throw new Error("device or resource busy");
+      taken.push([group, limits]);
+    },
+  } as unknown as CgroupTree;
+  const events = { event: (_: unknown, type: string, reason: string, message: string) => void told.push(`${type} ${reason} ${message}`) };
+  return { clock, told, taken, limits: nodeLimits({ tree, clock, log: silentLog, events, nodeName: "n1" }) };
+}
+
+const refused = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+test("amounts of a node are limits of a group", () => {
+  assert.deepEqual(limitsOf({ cpu: "3500m", memory: "1Gi", pid: "1000" }), { cpuShares: 3584, memoryBytes: 1024 ** 3, pids: 1000 });
+  assert.deepEqual(limitsOf({}), {});
+});
+
+test("all pods together are held to what the node gives, as soon as they use no more than that", async () => {
+  const { clock, told, taken, limits } = played(1);
+  const held = limits.holdPods("/top/pods", { cpu: "2" }, new AbortController().signal);
+  await refused();
+  await clock.advance(59_000);
+  assert.deepEqual(told, ['Warning FailedNodeAllocatableEnforcement Failed to update Node Allocatable Limits ["top" "pods"]: device or resource busy']);
+  await clock.advance(1000);
+  await held;
+  assert.deepEqual(taken, [["/top/pods", { cpuShares: 2048 }]]);
+  assert.equal(told[1], "Normal NodeAllocatableEnforced Updated Node Allocatable limit across pods");
+});
+
+test("an agent that ends tries no more", async () => {
+  const { taken, limits } = played(1);
+  const stopping = new AbortController();
+  const held = limits.holdPods("/pods", {}, stopping.signal);
+  await refused();
+  stopping.abort(new Error("stopped"));
+  await held;
+  assert.deepEqual(taken, []);
+});
+
+const reserved: [name: string, refusals: number, exists: boolean, told: string, refused: RegExp | undefined][] = [
+  ["a reserved group is limited", 0, true, "Normal NodeAllocatableEnforced Updated limits on system reserved cgroup /sys", undefined],
+  [
+    "one that is not there is an error",
+    0,
+    false,
+    'Warning FailedNodeAllocatableEnforcement Failed to enforce System Reserved Cgroup Limits on "/sys": the control',
+    /\/sys does not exist/,
+  ],
+  ["so is one that cannot be limited", 1, true, 'Warning FailedNodeAllocatableEnforcement Failed to enforce System Reserved Cgroup Limits on "/sys": device', /busy/],
+];
+for (const [name, refusals, exists, expected, refused] of reserved) {
+  test(name, async () => {
+    const { told, limits } = played(refusals, exists);
+    const held = limits.holdReserved("system reserved", "/sys", { memory: "1Gi" });
+    await (refused ? assert.rejects(held, refused) : held);
+    assert.equal(told.length, 1);
+    assert.equal(told[0]!.slice(0, expected.length), expected);
+  });
+}

@@ -1,0 +1,69 @@
+// What all pods together may use, and what is reserved for others: limits on groups that hold more than one pod.
+import type { Clock, Log } from "#base";
+import { sharesOf } from "../plan/amounts.ts";
+import type { EventRecorder } from "../seams.ts";
+import type { CgroupLimits, CgroupTree } from "./cgroup-tree.ts";
+import { milli, whole } from "./pod-cgroups.ts";
+
+export interface NodeLimitsOptions {
+  readonly tree: CgroupTree;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventRecorder;
+  readonly nodeName: string;
+}
+
+type Amounts = Readonly<Record<string, string>>;
+
+const againMilliseconds = 60_000;
+
+export interface NodeLimits {
+  /** Holds all pods together to these amounts. Pods that ran before may use more than that: the kernel refuses the limit until they do not, and it is tried again. */
+  holdPods(group: string, amounts: Amounts, signal: AbortSignal): Promise<void>;
+  /** Holds a group that someone else made to what is reserved for it; `what` is that, as in "system reserved". */
+  holdReserved(what: string, group: string, amounts: Amounts): Promise<void>;
+}
+
+export function nodeLimits({ tree, clock, log, events, nodeName }: NodeLimitsOptions): NodeLimits {
+  const node = { kind: "Node", name: nodeName, uid: nodeName };
+  const done = (message: string): void => events.event(node, "Normal", "NodeAllocatableEnforced", message);
+  const failed = (message: string): void => events.event(node, "Warning", "FailedNodeAllocatableEnforcement", message);
+  return {
+    holdPods: async (group, amounts, signal) => {
+      while (!signal.aborted) {
+        try {
+          await tree.limit(group, limitsOf(amounts));
+          done("Updated Node Allocatable limit across pods");
+          return;
+        } catch (error) {
+          const { message } = error as Error;
+          log.warn("pods cannot be held to what the node has for them; it is tried again", { group, error: message });
+          const names = group.split("/").filter((name) => name !== "");
+          failed(`Failed to update Node Allocatable Limits [${names.map((name) => JSON.stringify(name)).join(" ")}]: ${message}`);
+        }
+        await clock.sleep(againMilliseconds, signal).catch(() => undefined);
+      }
+    },
+    holdReserved: async (what, group, amounts) => {
+      try {
+        if (!(await tree.exists(group))) throw new Error(`the control group ${group} does not exist, so that its reservation cannot be enforced`);
+        await tree.limit(group, limitsOf(amounts));
+      } catch (error) {
+        const title = what.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
+        failed(`Failed to enforce ${title} Cgroup Limits on ${JSON.stringify(group)}: ${(error as Error).message}`);
+        throw error;
+      }
+      done(`Updated limits on ${what} cgroup ${group}`);
+    },
+  };
+}
+
+/** Amounts of a node as limits of a group. */
+export function limitsOf(amounts: Amounts): CgroupLimits {
+  const [milliCpu, memory, pids] = [milli(amounts["cpu"]), whole(amounts["memory"]), whole(amounts["pid"])];
+  return {
+    ...(milliCpu > 0 && { cpuShares: sharesOf(milliCpu) }),
+    ...(memory > 0 && { memoryBytes: memory }),
+    ...(pids > 0 && { pids }),
+  };
+}
