@@ -1,8 +1,8 @@
 // Child processes that are kept running: whatever ends by itself is started again, after a pause that grows while it keeps failing.
 import { type ChildProcess, spawn } from "node:child_process";
-import { closeSync, fstatSync, mkdirSync, openSync, readSync } from "node:fs";
-import { dirname } from "node:path";
+import { closeSync } from "node:fs";
 import type { Clock } from "#base";
+import { LogFile } from "./log-file.ts";
 
 export interface ProcessPlan {
   /** What people read: "API server". */
@@ -31,6 +31,8 @@ const firstPause = 500;
 const longestPause = 60_000;
 /** Whoever ran this long is taken for healthy again. */
 const healthyAfter = 60_000;
+/** How often the log is looked at. */
+const trimPause = 10_000;
 
 export interface Supervised {
   readonly plan: ProcessPlan;
@@ -47,19 +49,24 @@ export function supervise(plan: ProcessPlan, clock: Clock, changed: (state: Proc
   let wasReady = false;
   let failures = 0;
   let cancelRestart = (): void => undefined;
+  let cancelTrim = (): void => undefined;
+  const log = new LogFile(plan.logFile);
+  const trim = (): void => {
+    log.trim();
+    cancelTrim = clock.after(trimPause, trim);
+  };
   const first = Promise.withResolvers<void>();
   first.promise.catch(() => undefined);
 
   const start = (): void => {
     const began = clock.now();
     changed({ is: "starting" });
-    mkdirSync(dirname(plan.logFile), { recursive: true, mode: 0o700 });
-    const log = openSync(plan.logFile, "a", 0o600);
-    const before = fstatSync(log).size;
+    const output = log.open();
     // A group of its own: Ctrl-C reaches only us, and we decide who ends first. The channel tells the child when we are gone.
-    const started = spawn(plan.command, plan.args, { stdio: ["ignore", log, log, "ipc"], detached: true });
-    closeSync(log);
+    const started = spawn(plan.command, plan.args, { stdio: ["ignore", output, output, "ipc"], detached: true });
+    closeSync(output);
     child = started;
+    trim();
     started.on("message", (message: ChildMessage) => {
       if (typeof message.phase === "string") changed({ is: "starting", phase: message.phase });
       if (typeof message.ready === "string") {
@@ -71,10 +78,11 @@ export function supervise(plan: ProcessPlan, clock: Clock, changed: (state: Proc
     const ended = (why: string): void => {
       if (child !== started) return;
       child = undefined;
+      cancelTrim();
       if (stopping) changed({ is: "stopped" });
       else if (!wasReady) {
         // What cannot start the first time will not start the second time either.
-        changed({ is: "failed", why, lastLines: lastLines(plan.logFile, before) });
+        changed({ is: "failed", why, lastLines: log.lastLines() });
         first.reject(new Error(`${plan.name} ${why}`));
       } else {
         failures = clock.now() - began > healthyAfter ? 1 : failures + 1;
@@ -124,19 +132,4 @@ export async function startOf({ ready }: Pick<Supervised, "ready">, clock: Clock
   const outcome = await Promise.race([started, slow.promise]);
   cancel();
   return outcome;
-}
-
-const shownLines = 12;
-const shownBytes = 16_384;
-
-/** The last lines of a log, as far as they were written after its first `before` bytes. */
-function lastLines(file: string, before: number): string[] {
-  const bytes = Buffer.alloc(shownBytes);
-  const log = openSync(file, "r");
-  try {
-    const read = readSync(log, bytes, 0, shownBytes, Math.max(before, fstatSync(log).size - shownBytes));
-    return bytes.toString("utf8", 0, read).trimEnd().split("\n").slice(-shownLines);
-  } finally {
-    closeSync(log);
-  }
 }

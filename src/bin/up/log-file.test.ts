@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { closeSync, mkdtempSync, readFileSync, rmSync, statSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type TestContext, test } from "node:test";
+import { LogFile } from "./log-file.ts";
+
+function opened(t: TestContext, mostBytes?: number): { readonly path: string; readonly log: LogFile; readonly run: number } {
+  const folder = mkdtempSync(join(tmpdir(), "orch-log-file-"));
+  const path = join(folder, "logs", "part.log");
+  const log = new LogFile(path, mostBytes);
+  const run = log.open();
+  t.after(() => {
+    closeSync(run);
+    rmSync(folder, { recursive: true });
+  });
+  return { path, log, run };
+}
+
+test("a log that is too long begins anew; what was there stands beside it, and the program goes on in the same file", (t) => {
+  const { path, log, run } = opened(t, 10);
+  writeSync(run, "first line\n");
+  log.trim();
+  writeSync(run, "second\n");
+  log.trim();
+  assert.deepEqual([readFileSync(path, "utf8"), readFileSync(`${path}.1`, "utf8")], ["second\n", "first line\n"]);
+  writeSync(run, "third\n");
+  log.trim();
+  assert.deepEqual([readFileSync(path, "utf8"), readFileSync(`${path}.1`, "utf8")], ["", "second\nthird\n"]);
+  assert.equal(statSync(`${path}.1`).mode & 0o777, 0o600);
+});
+
+test("the last words are those of the latest run, whether or not the log began anew meanwhile", (t) => {
+  const { path, log, run } = opened(t, 20);
+  writeSync(run, "an earlier run\n");
+  const next = log.open();
+  t.after(() => closeSync(next));
+  writeSync(next, "one\n");
+  assert.deepEqual(log.lastLines(), ["one"]);
+  writeSync(next, "two\n".repeat(10));
+  log.trim();
+  writeSync(next, "three\n");
+  assert.deepEqual(log.lastLines(), ["three"]);
+  rmSync(path);
+  log.trim();
+});
+
+test("only so many lines are shown", (t) => {
+  const { log, run } = opened(t);
+  writeSync(run, Array.from({ length: 100 }, (_, line) => `line ${line}\n`).join(""));
+  assert.deepEqual([log.lastLines().length, log.lastLines().at(-1)], [12, "line 99"]);
+});
