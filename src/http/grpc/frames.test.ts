@@ -1,7 +1,8 @@
+import { constants } from "node:http2";
 import { test } from "node:test";
 import assert from "node:assert/strict";
 import { FrameReader, framed } from "./frames.ts";
-import { type GrpcError, percentDecoded, statusOf, statusOfPlainHttp } from "./status.ts";
+import { type GrpcError, percentDecoded, statusOf, statusOfPlainHttp, statusOfReset } from "./status.ts";
 import { timeoutText } from "./channel.ts";
 
 const text = (messages: Uint8Array[]): string[] => messages.map((message) => Buffer.from(message).toString());
@@ -45,6 +46,20 @@ test("an unknown status number is UNKNOWN, no status is none", () => {
   assert.deepEqual(statusOf({ "grpc-status": "14", "grpc-message": "down" }), { code: "UNAVAILABLE", detail: "down" });
   assert.equal(statusOf({}), undefined);
 });
+
+const resets: [http2: string, code: string, unprocessed: boolean][] = [
+  ["NGHTTP2_REFUSED_STREAM", "UNAVAILABLE", true],
+  ["NGHTTP2_CANCEL", "CANCELLED", false],
+  ["NGHTTP2_ENHANCE_YOUR_CALM", "RESOURCE_EXHAUSTED", false],
+  ["NGHTTP2_INADEQUATE_SECURITY", "PERMISSION_DENIED", false],
+  ["NGHTTP2_STREAM_CLOSED", "INTERNAL", false],
+];
+for (const [http2, code, unprocessed] of resets) {
+  test(`a stream reset with ${http2} fails as ${code}${unprocessed ? " and was not looked at" : ""}`, () => {
+    const status = statusOfReset(constants[http2 as keyof typeof constants] as number);
+    assert.deepEqual([status.code, status.unprocessed ?? false], [code, unprocessed]);
+  });
+}
 
 const plainAnswers: [status: number, type: string | undefined, code: string | undefined][] = [
   [200, "application/grpc+proto", undefined],

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:http2";
 import { test } from "node:test";
 import fc from "fast-check";
+import { BodyTooLarge } from "../call.ts";
 import { fault, flag, frame, largestWindow, numbersFrame, setting, settingsFrame } from "./frames.ts";
 import { answerWith, get, getBlock, hello, made, post, postBlock, preface, rawClient, serve } from "./raw-client.fixture.ts";
 import type { Stream } from "./stream.ts";
@@ -190,6 +191,25 @@ test("a client that sends more than there is room for loses the stream", async (
   client.send(hello, post(1), ...Array.from({ length: 65 }, () => made(frame.data, 0, 1, some(16_384))));
   const { payload } = await client.next(({ type }) => type === frame.reset);
   assert.equal(payload.readUInt32BE(0), fault.flowControl);
+});
+
+test("a body beyond the limit is refused at once, and the rest of it is let through before the answer comes", async (t) => {
+  const seen = Promise.withResolvers<Stream>();
+  const port = await serve(t, async (stream) => {
+    await assert.rejects(stream.body(10), BodyTooLarge);
+    seen.resolve(stream);
+  });
+  const client = await rawClient(t, port);
+  client.send(hello, post(1), made(frame.data, 0, 1, some(11)));
+  const stream = await seen.promise;
+  // More than there is room for, unless somebody takes it.
+  for (let sent = 0; sent < 3; sent++) {
+    client.send(...Array.from({ length: 48 }, () => made(frame.data, 0, 1, some(16_384))));
+    const { type } = await client.next((one) => one.stream === 1 && (one.type === frame.reset || one.type === frame.windowUpdate));
+    assert.equal(type, frame.windowUpdate);
+  }
+  stream.respond(413, {}, [], true);
+  await client.next((one) => one.type === frame.headers && one.stream === 1);
 });
 
 test("an answer waits for room, and one that waits does not hold up others", async (t) => {
