@@ -10,11 +10,8 @@ import type { ContainerEventResponse, RuntimeCondition, RuntimeConfig, VersionRe
 import type { PodSandbox, PodSandboxConfig, PodSandboxFilter, PodSandboxStatus } from "./messages/sandbox.ts";
 import type { ContainerStats, ContainerStatsFilter, MetricDescriptor, PodSandboxMetrics, PodSandboxStats, PodSandboxStatsFilter } from "./messages/stats.ts";
 
-type Info = Readonly<Record<string, string>>;
-
 export interface SandboxReport {
   readonly status: PodSandboxStatus;
-  readonly info: Info;
   /** The sandbox's containers; only from runtimes that send events. */
   readonly containers: readonly ContainerStatus[];
   /** Nanoseconds since the epoch; zero from runtimes that send no events. */
@@ -23,14 +20,14 @@ export interface SandboxReport {
 
 export interface ContainerRuntime {
   version(signal?: AbortSignal): Promise<VersionResponse>;
-  status(verbose?: boolean, signal?: AbortSignal): Promise<{ readonly conditions: readonly RuntimeCondition[]; readonly info: Info }>;
+  status(signal?: AbortSignal): Promise<{ readonly conditions: readonly RuntimeCondition[] }>;
   updateRuntimeConfig(config: RuntimeConfig, signal?: AbortSignal): Promise<void>;
 
   /** Makes and starts a sandbox; gives its id. */
   runPodSandbox(config: PodSandboxConfig, runtimeHandler?: string, signal?: AbortSignal): Promise<string>;
   stopPodSandbox(sandboxId: string, signal?: AbortSignal): Promise<void>;
   removePodSandbox(sandboxId: string, signal?: AbortSignal): Promise<void>;
-  podSandboxStatus(sandboxId: string, verbose?: boolean, signal?: AbortSignal): Promise<SandboxReport>;
+  podSandboxStatus(sandboxId: string, signal?: AbortSignal): Promise<SandboxReport>;
   listPodSandboxes(filter?: PodSandboxFilter, signal?: AbortSignal): Promise<PodSandbox[]>;
 
   /** Makes a container; gives its id. */
@@ -39,7 +36,7 @@ export interface ContainerRuntime {
   /** Asks the container to end, and ends it after the grace period. */
   stopContainer(containerId: string, graceSeconds: number, signal?: AbortSignal): Promise<void>;
   removeContainer(containerId: string, signal?: AbortSignal): Promise<void>;
-  containerStatus(containerId: string, verbose?: boolean, signal?: AbortSignal): Promise<{ readonly status: ContainerStatus; readonly info: Info }>;
+  containerStatus(containerId: string, signal?: AbortSignal): Promise<{ readonly status: ContainerStatus }>;
   listContainers(filter?: ContainerFilter, signal?: AbortSignal): Promise<Container[]>;
   updateContainerResources(containerId: string, resources: LinuxContainerResources, signal?: AbortSignal): Promise<void>;
   reopenContainerLog(containerId: string, signal?: AbortSignal): Promise<void>;
@@ -63,7 +60,7 @@ export interface ContainerRuntime {
 
   listImages(image?: ImageSpec, signal?: AbortSignal): Promise<Image[]>;
   /** Undefined when the image is not on the node. */
-  imageStatus(image: ImageSpec, verbose?: boolean, signal?: AbortSignal): Promise<{ readonly image: Image | undefined; readonly info: Info }>;
+  imageStatus(image: ImageSpec, signal?: AbortSignal): Promise<{ readonly image: Image | undefined }>;
   /** Brings an image to the node; gives its id or digest. */
   pullImage(image: ImageSpec, auth?: AuthConfig, sandboxConfig?: PodSandboxConfig, signal?: AbortSignal): Promise<string>;
   removeImage(image: ImageSpec, signal?: AbortSignal): Promise<void>;

@@ -158,9 +158,9 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
       await called("Version", { version: "0.1.0" }, signal);
       return { version: "0.1.0", runtimeName: "fake", runtimeVersion: "1.0.0", runtimeApiVersion: "v1" };
     },
-    status: async (verbose, signal) => {
-      await called("Status", { verbose }, signal);
-      return { conditions: structuredClone(runtime.conditions), info: {} };
+    status: async (signal) => {
+      await called("Status", {}, signal);
+      return { conditions: structuredClone(runtime.conditions) };
     },
     updateRuntimeConfig: (runtimeConfig, signal) => called("UpdateRuntimeConfig", { runtimeConfig }, signal),
 
@@ -199,12 +199,10 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
       sandboxes.delete(held.id);
       tell(containerEventType.deleted, held, held.id);
     },
-    podSandboxStatus: async (podSandboxId, verbose, signal) => {
-      await called("PodSandboxStatus", { podSandboxId, verbose }, signal);
+    podSandboxStatus: async (podSandboxId, signal) => {
+      await called("PodSandboxStatus", { podSandboxId }, signal);
       const status = sandboxStatusView(sandboxOf(podSandboxId));
-      return options.events === false
-        ? { status, info: {}, containers: [], timestamp: 0 }
-        : { status, info: {}, containers: inSandbox(podSandboxId).map(containerStatusView), timestamp: now() };
+      return options.events === false ? { status, containers: [], timestamp: 0 } : { status, containers: inSandbox(podSandboxId).map(containerStatusView), timestamp: now() };
     },
     listPodSandboxes: async (filter, signal) => {
       await called("ListPodSandbox", { filter }, signal);
@@ -284,9 +282,9 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
       const held = containers.get(containerId);
       if (held) removeContainer(held);
     },
-    containerStatus: async (containerId, verbose, signal) => {
-      await called("ContainerStatus", { containerId, verbose }, signal);
-      return { status: containerStatusView(containerOf(containerId)), info: {} };
+    containerStatus: async (containerId, signal) => {
+      await called("ContainerStatus", { containerId }, signal);
+      return { status: containerStatusView(containerOf(containerId)) };
     },
     listContainers: async (filter, signal) => {
       await called("ListContainers", { filter }, signal);
@@ -381,9 +379,9 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
       const found = images.find(image);
       return found ? [found] : [];
     },
-    imageStatus: async (image, verbose, signal) => {
-      await called("ImageStatus", { image, verbose }, signal);
-      return { image: images.find(image), info: {} };
+    imageStatus: async (image, signal) => {
+      await called("ImageStatus", { image }, signal);
+      return { image: images.find(image) };
     },
     pullImage: async (image, auth, sandboxConfig, signal) => {
       await called("PullImage", { image, auth, sandboxConfig }, signal);

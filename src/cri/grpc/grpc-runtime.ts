@@ -42,9 +42,9 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
 
   return {
     version: (signal) => call(calls.version, { version: "0.1.0" }, { ...ask, signal }),
-    status: async (verbose, signal) => {
-      const { status, info } = await call(calls.status, { verbose }, { ...ask, signal });
-      return { conditions: status?.conditions ?? [], info };
+    status: async (signal) => {
+      const { status } = await call(calls.status, {}, { ...ask, signal });
+      return { conditions: status?.conditions ?? [] };
     },
     updateRuntimeConfig: async (runtimeConfig, signal) => void (await call(calls.updateRuntimeConfig, { runtimeConfig }, { signal })),
 
@@ -54,9 +54,9 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
     },
     stopPodSandbox: (podSandboxId, signal) => gone(call(calls.stopPodSandbox, { podSandboxId }, { signal })),
     removePodSandbox: (podSandboxId, signal) => gone(call(calls.removePodSandbox, { podSandboxId }, { signal })),
-    podSandboxStatus: async (podSandboxId, verbose, signal) => {
-      const { status, info, containersStatuses, timestamp } = await call(calls.podSandboxStatus, { podSandboxId, verbose }, { ...ask, signal });
-      return { status: given(status, `no status came back for sandbox ${podSandboxId}`), info, containers: containersStatuses, timestamp };
+    podSandboxStatus: async (podSandboxId, signal) => {
+      const { status, containersStatuses, timestamp } = await call(calls.podSandboxStatus, { podSandboxId }, { ...ask, signal });
+      return { status: given(status, `no status came back for sandbox ${podSandboxId}`), containers: containersStatuses, timestamp };
     },
     listPodSandboxes: async (filter, signal) => (await call(calls.listPodSandbox, { filter }, { ...ask, signal })).items,
 
@@ -67,9 +67,9 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
     startContainer: async (containerId, signal) => void (await call(calls.startContainer, { containerId }, { signal })),
     stopContainer: (containerId, graceSeconds, signal) => gone(call(calls.stopContainer, { containerId, timeout: graceSeconds }, { signal, limit: timeout + graceSeconds * 1000 })),
     removeContainer: (containerId, signal) => gone(call(calls.removeContainer, { containerId }, { signal })),
-    containerStatus: async (containerId, verbose, signal) => {
-      const { status, info } = await call(calls.containerStatus, { containerId, verbose }, { ...ask, signal });
-      return { status: given(status, `no status came back for container ${containerId}`), info };
+    containerStatus: async (containerId, signal) => {
+      const { status } = await call(calls.containerStatus, { containerId }, { ...ask, signal });
+      return { status: given(status, `no status came back for container ${containerId}`) };
     },
     listContainers: async (filter, signal) => (await call(calls.listContainers, { filter }, { ...ask, signal })).containers,
     updateContainerResources: async (containerId, linux, signal) => void (await call(calls.updateContainerResources, { containerId, linux }, { signal })),
@@ -103,9 +103,9 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
     containerEvents: (signal) => containers.serverStream(calls.getContainerEvents, {}, { signal }),
 
     listImages: async (image, signal) => (await imageCall(calls.listImages, { ...(image && { filter: { image } }) }, { ...ask, signal })).images,
-    imageStatus: async (image, verbose, signal) => {
-      const found = await imageCall(calls.imageStatus, { image, verbose }, { ...ask, signal });
-      return { image: found.image, info: found.info };
+    imageStatus: async (image, signal) => {
+      const found = await imageCall(calls.imageStatus, { image }, { ...ask, signal });
+      return { image: found.image };
     },
     pullImage: async (image, auth, sandboxConfig, signal) => {
       const { imageRef } = await imageCall(calls.pullImage, { image, auth, sandboxConfig }, { signal, limit: "none" });

@@ -92,7 +92,7 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
   let failing = false;
 
   async function closeContainer(id: string, sandboxId: string, signal?: AbortSignal): Promise<Closely<ObservedContainer> | undefined> {
-    const report = await gone(runtime.containerStatus(id, false, signal));
+    const report = await gone(runtime.containerStatus(id, signal));
     if (!report) return undefined;
     const { status } = report;
     const said = status.state !== containerState.exited ? "" : await lastWords(status, readMarks(status.annotations, dialect));
@@ -107,7 +107,7 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
     return known?.state === containerState.exited ? known : undefined;
   };
   async function closeSandbox(id: string, signal?: AbortSignal): Promise<Closely<ObservedSandbox> | undefined> {
-    const report = await gone(runtime.podSandboxStatus(id, false, signal));
+    const report = await gone(runtime.podSandboxStatus(id, signal));
     if (!report) return undefined;
     const found = { state: report.status.state, observed: observedSandbox(report.status) };
     sandboxes.set(id, found);

@@ -50,7 +50,7 @@ export function images({ runtime, clock, events, queue, backOff, dialect }: Imag
       const spec: ImageSpec = { image: name, annotations: { ...pod.metadata.annotations } };
       let found: Image | undefined;
       try {
-        found = (await runtime.imageStatus(spec, false, signal)).image;
+        found = (await runtime.imageStatus(spec, signal)).image;
       } catch (error) {
         signal.throwIfAborted();
         return {
@@ -83,7 +83,7 @@ export function images({ runtime, clock, events, queue, backOff, dialect }: Imag
           beganAt = clock.now();
           return pull(spec, secrets, sandbox, signal);
         });
-        const image = (await runtime.imageStatus({ image: reference || name }, false, signal)).image ?? (await runtime.imageStatus({ image: name }, false, signal)).image;
+        const image = (await runtime.imageStatus({ image: reference || name }, signal)).image ?? (await runtime.imageStatus({ image: name }, signal)).image;
         if (!image) throw new Error(`image ${JSON.stringify(written)} is gone right after it was pulled`);
         const [took, waited] = [seconds(clock.now() - beganAt), seconds(clock.now() - askedAt)];
         tell("Normal", "Pulled", `Successfully pulled image ${JSON.stringify(written)} in ${took} (${waited} including waiting)`);

@@ -13,7 +13,7 @@ function setUp() {
   let answer: Condition[] | Error = good;
   let changes = 0;
   const runtime = {
-    status: () => (answer instanceof Error ? Promise.reject(answer) : Promise.resolve({ conditions: answer, info: {} })),
+    status: () => (answer instanceof Error ? Promise.reject(answer) : Promise.resolve({ conditions: answer })),
     version: () => Promise.resolve({ runtimeName: "rt", runtimeVersion: "1.2" }),
   } as unknown as ContainerRuntime;
   const health = runtimeHealth({ runtime, clock, log: silentLog, onChange: () => changes++ });

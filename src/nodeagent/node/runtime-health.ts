@@ -35,7 +35,7 @@ export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOp
   const check = async (): Promise<void> => {
     const before = troubles().join();
     try {
-      const { conditions } = await runtime.status(false, stopping.signal);
+      const { conditions } = await runtime.status(stopping.signal);
       version ??= await runtime.version(stopping.signal);
       const conditionOf = (type: string) => conditions.find((condition) => condition.type === type);
       const [ready, network] = [conditionOf("RuntimeReady"), conditionOf("NetworkReady")];
