@@ -11,6 +11,8 @@ export class ApiCall {
   user: User | undefined;
   /** Milliseconds since the epoch by which the answer should be out. */
   deadline = Infinity;
+  /** How long the body was, once it has been read. */
+  bodyBytes = 0;
   /** Called when the body has been read, before anything is done with it; may throw. */
   afterBody: (() => void) | undefined;
   readonly #warnings: string[] = [];

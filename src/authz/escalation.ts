@@ -63,7 +63,7 @@ async function checkHeld(user: User, target: ResourceTarget, name: string, rules
   const doubtful: PolicyRule[] = [];
   for (const rule of notCoveredWhole(rules, held)) {
     if (rule) doubtful.push(rule);
-    if (work.tired) await work.rest();
+    if (work.step()) await work.rest();
   }
   const parts = partsOf(doubtful);
   if (parts > mostParts)
@@ -71,7 +71,7 @@ async function checkHeld(user: User, target: ResourceTarget, name: string, rules
   const missing: PolicyRule[] = [];
   for (const part of uncoveredParts(doubtful, held)) {
     if (part) missing.push(part);
-    if (work.tired) await work.rest();
+    if (work.step()) await work.rest();
   }
   if (missing.length) throw escalationError(user, target, name, missing);
 }

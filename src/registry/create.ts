@@ -1,6 +1,6 @@
 // The way of a new object: metadata filled in, admission, the strategy's say, one encoding, one write.
 import { randomUUID } from "node:crypto";
-import { ApiError, type FieldError, LongWork, alreadyExists, badRequest, invalid } from "#base";
+import { ApiError, type FieldError, alreadyExists, badRequest, invalid } from "#base";
 import { validate } from "#schema";
 import { type Held, withoutRevision } from "#watchcache";
 import { trackUpdate } from "./field-owners.ts";
@@ -44,7 +44,8 @@ async function attemptToCreate(request: WriteRequest, object: ApiObject, options
   const { strategy } = resource;
   const about = circumstances(request);
   const meta = object.metadata;
-  const noting = new LongWork();
+  const { breaths } = request;
+  breaths?.begin();
   fillNamespace(request, object);
   delete meta.uid;
   delete meta.deletionTimestamp;
@@ -52,10 +53,10 @@ async function attemptToCreate(request: WriteRequest, object: ApiObject, options
   delete meta.selfLink;
   tidyOwners(request, object);
   if (!options.tracked) trackUpdate(request, undefined, object);
-  if (noting.tired) await noting.rest();
+  if (breaths?.due) await breaths.take();
   if (!meta.name && meta.generateName) meta.name = generatedName(meta.generateName);
   await request.admission.mutate(attempt(request, "CREATE", meta.name ?? "", object, undefined));
-  const checking = new LongWork();
+  breaths?.begin();
   tidyOwners(request, object);
   fillNamespace(request, object);
   if (!meta.name && meta.generateName) meta.name = generatedName(meta.generateName);
@@ -70,12 +71,12 @@ async function attemptToCreate(request: WriteRequest, object: ApiObject, options
   if (denied.length > 0) throw refuse(denied);
   for (let times = strategy.metaChecks?.onCreate ?? 1; times > 0; times--) errors = [...errors, ...newMetaErrors(request, meta)];
   errors = [...errors, ...validate(resource.hub, object)];
-  if (checking.tired) await checking.rest();
+  if (breaths?.due) await breaths.take();
   errors = [...errors, ...(strategy.validate?.(object, about) ?? [])];
   if (errors.length === 0) errors = validateMeta(meta, resource.namespaced, pathSegment);
   if (errors.length > 0) throw refuse(errors);
   for (const text of strategy.warnings?.(object, undefined, about) ?? []) request.warn(text);
-  if (checking.tired) await checking.rest();
+  if (breaths?.due) await breaths.take();
   await options.mayCreate?.();
   await request.admission.validate(attempt(request, "CREATE", meta.name!, object, undefined));
   const key = resource.keyOf(meta.namespace ?? "", meta.name!);

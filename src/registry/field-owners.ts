@@ -1,5 +1,5 @@
 // Who owns which fields: kept in metadata.managedFields on every write, and decided upon by server-side apply.
-import { ApiError, LongWork, badRequest, conflict, deepCopy } from "#base";
+import { ApiError, badRequest, conflict, deepCopy } from "#base";
 import { commandLineManagers } from "#dialect";
 import { Scale } from "#api";
 import {
@@ -60,7 +60,6 @@ export async function applyObject(request: WriteRequest, old: ApiObject | undefi
 async function applied(request: WriteRequest, old: ApiObject | undefined, sent: ApiObject, force: boolean): Promise<Applied> {
   const { lastApplied } = request.endpoint.resource.dialect.names.annotations;
   try {
-    const work = new LongWork();
     const steps = applySteps({
       ...writeOf(request),
       live: old && inVersion(request, old),
@@ -70,7 +69,7 @@ async function applied(request: WriteRequest, old: ApiObject | undefined, sent: 
     });
     for (;;) {
       const step = steps.next();
-      if (work.tired) await work.rest();
+      if (request.breaths?.due) await request.breaths.take();
       if (step.done) return step.value;
     }
   } catch (error) {

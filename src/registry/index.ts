@@ -1,3 +1,4 @@
+export { Breaths, isLarge } from "./breaths.ts";
 export {
   type ApiObject,
   type Circumstances,

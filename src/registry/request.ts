@@ -1,6 +1,7 @@
 // What every write carries beside the object: who, through which version, under which options, and who hears warnings.
 import type { AdmissionChain, Actor, Attempt, Operation } from "#admission";
 import { groupName } from "#dialect";
+import type { Breaths } from "./breaths.ts";
 import { dropRepeatedOwners } from "./object-meta.ts";
 import type { Endpoint } from "./resource.ts";
 import type { ApiObject, Circumstances, RegistrySettings } from "./strategy.ts";
@@ -16,6 +17,8 @@ export interface WriteRequest {
   readonly manager: string;
   readonly admission: AdmissionChain;
   readonly settings: RegistrySettings;
+  /** What this write lets others have between its steps; a write of the server's own takes none. */
+  readonly breaths?: Breaths;
   /** The options as admission shows them. */
   readonly options: Readonly<Record<string, unknown>>;
   warn(text: string): void;

@@ -1,5 +1,5 @@
 // The way of a change: read, transform, check, write against the revision read; a lost race starts over.
-import { ApiError, type FieldError, LongWork, Spelled, badRequest, conflict, invalid, invalidValue, notFound } from "#base";
+import { ApiError, type FieldError, Spelled, badRequest, conflict, invalid, invalidValue, notFound } from "#base";
 import { type JsonObject, keepTimes, validate } from "#schema";
 import { isDeepStrictEqual } from "node:util";
 import { type Held, saysTheSame } from "#watchcache";
@@ -35,7 +35,7 @@ export interface Changed {
 const mostAttempts = 100;
 
 export async function update(request: WriteRequest, name: string, change: Change): Promise<Changed> {
-  const { endpoint } = request;
+  const { endpoint, breaths } = request;
   const { resource } = endpoint;
   const key = resource.keyOf(request.namespace, name);
   for (let tries = 1; ; tries++) {
@@ -51,14 +51,15 @@ export async function update(request: WriteRequest, name: string, change: Change
       if (made) return { held: made, created: true };
       continue;
     }
-    const work = new LongWork();
+    breaths?.meet(held.json.length);
+    breaths?.begin();
     const copy = resource.copiesOf(held);
     const old = copy();
     if (change.uid && change.uid !== old.metadata.uid) {
       throw conflict(resource.nameIn(endpoint), name, `Precondition failed: UID in precondition: ${change.uid}, UID in object meta: ${old.metadata.uid}`);
     }
     const object = await change.transform(change.apart ? old : copy());
-    if (work.tired) await work.rest();
+    if (breaths?.due) await breaths.take();
     tidyOwners(request, object);
     const unconditional = wantsAnyVersion(object);
     if (unconditional && resource.strategy.conditionalUpdate) {
@@ -98,11 +99,11 @@ async function prepared(request: WriteRequest, name: string, sent: ApiObject, ol
   let object = sent;
   fillNamespace(request, object);
   const part = request.subresource ? strategy.subresources?.[request.subresource] : undefined;
-  const noting = new LongWork();
+  const { breaths } = request;
   if (!change.tracked) trackUpdate(request, old, object);
-  if (noting.tired) await noting.rest();
+  if (breaths?.due) await breaths.take();
   await request.admission.mutate(attempt(request, "UPDATE", name, object, old));
-  const checking = new LongWork();
+  breaths?.begin();
   tidyOwners(request, object);
   // Lists as what is stored has them, so that nothing seems to change that does not.
   clearEmptyLists(resource.hub, object);
@@ -121,7 +122,7 @@ async function prepared(request: WriteRequest, name: string, sent: ApiObject, ol
   if (old.metadata.deletionTimestamp) meta.deletionTimestamp = old.metadata.deletionTimestamp;
   if (old.metadata.deletionGracePeriodSeconds !== undefined) meta.deletionGracePeriodSeconds ??= old.metadata.deletionGracePeriodSeconds;
   if (!request.dryRun) delete meta.selfLink;
-  if (checking.tired) await checking.rest();
+  if (breaths?.due) await breaths.take();
   const errors: FieldError[] = [
     ...validateMeta(meta, resource.namespaced, pathSegment),
     ...validateMetaUpdate(meta, old.metadata),
@@ -130,7 +131,7 @@ async function prepared(request: WriteRequest, name: string, sent: ApiObject, ol
   if (errors.length > 0) throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, name, errors);
   // Whoever writes a part is a program: it hears nothing about the rest.
   if (!part) for (const text of strategy.warnings?.(object, old, about) ?? []) request.warn(text);
-  if (checking.tired) await checking.rest();
+  if (breaths?.due) await breaths.take();
   await request.admission.validate(attempt(request, "UPDATE", name, object, old));
   return object;
 }

@@ -2,7 +2,7 @@
 import { ApiError, LongWork, badRequest, tooLarge, unsupportedMediaType } from "#base";
 import type { Dialect } from "#dialect";
 import { BodyCutShort, BodyTooLarge, header } from "#http";
-import type { ApiObject, Endpoint } from "#registry";
+import { type ApiObject, type Endpoint, isLarge } from "#registry";
 import { DecodeError, JsonSyntaxError, type Message, YamlError, decodeEnvelope, decodeJson, decodeYaml, protobufCodec } from "#schema";
 import type { ApiCall } from "../api-call.ts";
 import { type Media, bodyMedia } from "../represent/negotiate.ts";
@@ -24,6 +24,7 @@ export async function readAnyBody(call: ApiCall): Promise<Uint8Array> {
   if (encoding && encoding !== "identity") throw unsupportedMediaType(`the body of the request is encoded as ${encoding.slice(0, 64)}; send it as it is`);
   try {
     const bytes = await call.call.body(largestBody);
+    call.bodyBytes = bytes.length;
     call.afterBody?.();
     return bytes;
   } catch (error) {
@@ -118,10 +119,10 @@ export async function objectFromBody(call: ApiCall, endpoint: Endpoint, kind: "C
   if (kind === "CreateOptions") bodyMedia(call.call, dialect);
   const bytes = await readBody(call);
   const options = writeOptions(call, dialect, kind);
-  const reading = new LongWork();
+  const reading = isLarge(bytes.length) ? new LongWork() : undefined;
   const decoded = decodeObject(bytes, bodyMedia(call.call, dialect), endpoint.schema, endpoint, dialect);
   judgeStrictness(call, decoded, options.fieldValidation, endpoint.kind);
-  if (reading.tired) await reading.rest();
+  if (reading?.tired) await reading.rest();
   return { object: decoded.value, options };
 }
 

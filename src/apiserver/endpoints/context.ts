@@ -2,7 +2,7 @@
 import type { AdmissionChain } from "#admission";
 import type { Clock, Counter } from "#base";
 import type { Reply } from "#http";
-import type { Endpoint, RegistrySettings, WriteRequest } from "#registry";
+import { Breaths, type Endpoint, type RegistrySettings, type WriteRequest } from "#registry";
 import type { Held } from "#watchcache";
 import type { ApiCall } from "../api-call.ts";
 import { type Choice, type Form, type Media, contentType, negotiate } from "../represent/negotiate.ts";
@@ -39,6 +39,7 @@ export function writeRequest(context: EndpointContext, call: ApiCall, endpoint: 
     manager: options.fieldManager,
     admission: context.admission,
     settings: context.settings,
+    breaths: new Breaths(call.bodyBytes),
     options: {},
     warn: (text) => call.warn(text),
   };

@@ -1,5 +1,5 @@
 // patch: four ways to say a change, one way to store it.
-import { ApiError, LongWork, badRequest, deepCopy, unsupportedMediaType } from "#base";
+import { ApiError, badRequest, deepCopy, unsupportedMediaType } from "#base";
 import { header, parseMediaType } from "#http";
 import type { ApiObject, Change, Endpoint, WriteRequest } from "#registry";
 import { applyObject, defaulted, update } from "#registry";
@@ -31,11 +31,10 @@ const patched =
   (request: WriteRequest): Change => ({
     apart: request.endpoint.isHub,
     transform: async (old) => {
-      const work = new LongWork();
       change.read();
-      if (work.tired) await work.rest();
+      if (request.breaths?.due) await request.breaths.take();
       const next = change.change(request.endpoint.fromHub(old!));
-      if (work.tired) await work.rest();
+      if (request.breaths?.due) await request.breaths.take();
       return defaulted(request, next);
     },
   });
@@ -48,9 +47,8 @@ const applied =
     tracked: true,
     apart: true,
     transform: async (old) => {
-      const work = new LongWork();
       const sent = configuration.read();
-      if (work.tired) await work.rest();
+      if (request.breaths?.due) await request.breaths.take();
       const object = await applyObject(request, old, sent, force);
       configuration.judge();
       return object;
