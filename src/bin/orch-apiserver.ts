@@ -32,7 +32,6 @@ async function main(): Promise<number> {
   try {
     server = await start({ dialect, settings: settled.values, gates: settled.gates, log, onPhase: (phase) => tellSupervisor({ phase }) });
   } catch (error) {
-    log.error("the server could not start", { error: (error as Error).message });
     process.stderr.write(`error: ${(error as Error).message}\n`);
     return 1;
   }

@@ -30,8 +30,9 @@ export async function openSecurePort({ settings, clock, log, handle, pair, signa
   const certificates = servingCertificates(main, settings.tlsSniCertKey, tlsSettings(settings.tlsMinVersion, settings.tlsCipherSuites));
   // Clients are asked for a certificate only where one could be of use: browsers bother their user with the question.
   const requestCert = settings.clientCaFile !== "" || settings.requestheaderClientCaFile !== "";
+  const host = settings.bindAddress || "0.0.0.0";
   const listener = await listen({
-    host: settings.bindAddress || "0.0.0.0",
+    host,
     port: settings.securePort,
     tls: { ...certificates.options, requestCert, rejectUnauthorized: false },
     handle,
@@ -39,6 +40,8 @@ export async function openSecurePort({ settings, clock, log, handle, pair, signa
     maxStreamsPerConnection: settings.http2MaxStreamsPerConnection,
     reusePort: settings.permitPortSharing,
     onProblem: (error) => log.error("a connection was lost by a mistake of this program", { error: error.stack ?? error.message }),
+  }).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(refusalOf(error, host, settings.securePort), { cause: error });
   });
   certificates.follow({
     clock,
@@ -50,6 +53,14 @@ export async function openSecurePort({ settings, clock, log, handle, pair, signa
     problem: (error) => log.error("a changed serving certificate cannot be used; the one before is kept", { error: error.message }),
   });
   return { listener, certificate: certificates.certificate, url: urlOf(listener) };
+}
+
+/** Why the port cannot be opened, with the setting to change. */
+function refusalOf({ code, message }: NodeJS.ErrnoException, host: string, port: number): string {
+  if (code === "EADDRINUSE") return `--secure-port=${port}: another program listens on this port of ${host}`;
+  if (code === "EACCES") return `--secure-port=${port}: this user may not listen on this port`;
+  if (code === "EADDRNOTAVAIL" || code === "ENOTFOUND") return `--bind-address=${host}: this machine has no such address`;
+  return message;
 }
 
 function urlOf({ address: { address, port } }: Listener): string {

@@ -38,7 +38,11 @@ export async function openStoreFor(options: StoreOptions, given?: Store): Promis
 async function localStore(settings: ApiserverSettings, clock: Clock): Promise<Store> {
   if (settings.storeServers.length > 0) return await openStore({ memory: true, clock });
   const dir = join(settings.dataDir, "store");
-  makeFolder(dir);
+  try {
+    makeFolder(dir);
+  } catch (error) {
+    throw new Error(`--data-dir=${settings.dataDir}: objects cannot be kept there: ${(error as Error).message}`, { cause: error });
+  }
   return await openStore({ dir });
 }
 
