@@ -143,16 +143,15 @@ export function spdySession(socket: Duplex): SpdySession {
 /** Header blocks, packed one after the other in one go, as the other side unpacks them. */
 function headerBlocks(): { of(headers: Readonly<Record<string, string>>): Promise<Buffer>; close(): void } {
   const packer: Deflate = createDeflate({ dictionary });
+  let parts: Buffer[] = [];
+  packer.on("data", (part: Buffer) => void parts.push(part));
   let turn: Promise<unknown> = Promise.resolve();
   const pack = (plain: Buffer): Promise<Buffer> =>
     new Promise((resolve, reject) => {
-      const parts: Buffer[] = [];
-      const part = (chunk: Buffer): void => void parts.push(chunk);
-      packer.on("data", part);
+      parts = [];
       packer.once("error", reject);
       packer.write(plain);
       packer.flush(constants.Z_SYNC_FLUSH, () => {
-        packer.removeListener("data", part);
         packer.removeListener("error", reject);
         resolve(Buffer.concat(parts));
       });

@@ -1,9 +1,13 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Duplex } from "node:stream";
 import { test } from "node:test";
 import { WebSocket } from "ws";
 import { virtualClock } from "#base";
 import { dialects, streamProtocols } from "#dialect";
+import type { Sink } from "#http";
 import { type RunningServer, startServer } from "../library.ts";
 import { fakeAgent } from "./agent.fixture.ts";
 import { webSocketReply } from "./web-socket.ts";
@@ -120,4 +124,34 @@ test("a handshake of another version is told which one is spoken", async () => {
   const call = { method: "GET", headers: { "sec-websocket-version": "8", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==" } } as unknown as Parameters<typeof webSocketReply>[0];
   const reply = webSocketReply(call, { messages: () => [], stream: () => Promise.resolve() });
   assert.deepEqual([reply.status, reply.headers["sec-websocket-version"]], [400, "13"]);
+});
+
+test("a client that goes away is told to whoever writes, also to one who waits for it to read", async (t) => {
+  const talking = Promise.withResolvers<Sink>();
+  const http = createServer().listen(0, "127.0.0.1");
+  t.after(() => http.close());
+  await once(http, "listening");
+  http.on("upgrade", ({ method, headers }, socket, head) => {
+    const call = { method, headers } as unknown as Parameters<typeof webSocketReply>[0];
+    const stream = async (sink: Sink): Promise<void> => {
+      talking.resolve(sink);
+      await once(sink.closed, "abort");
+    };
+    const { body } = webSocketReply(call, { messages: (chunk) => [chunk], stream });
+    (body as { takeOver(socket: Duplex, head: Uint8Array): void }).takeOver(socket, head);
+  });
+  const client = new WebSocket(`ws://127.0.0.1:${(http.address() as AddressInfo).port}`);
+  client.on("error", () => undefined);
+  const sink = await talking.promise;
+  if (client.readyState !== client.OPEN) await once(client, "open");
+  client.pause();
+  while (sink.backlogBytes < 1024 * 1024) {
+    sink.write(Buffer.alloc(256 * 1024));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const drained = sink.drained();
+  client.terminate();
+  await drained;
+  assert.equal(sink.closed.aborted, true);
+  assert.match(String(sink.closed.reason), /the client closed the connection/);
 });

@@ -18,7 +18,7 @@ import { type Message, publishedKind } from "#schema";
 import type { GroupVersion, SpecialEndpoint } from "../catalog.ts";
 import { type Operation, type Parameter, type PathItem, capital, idPart, listing, media, nameOf, namespace, pretty, query, rootOf, streams, tagOf, writing } from "./operations.ts";
 
-/** What is sent to a path and comes back from it. */
+/** What is sent to a path and comes back from it; a version goes before the path where the path alone means something else. */
 const created: Readonly<Record<string, Message>> = {
   bindings: Binding,
   "pods/binding": Binding,
@@ -28,6 +28,7 @@ const created: Readonly<Record<string, Message>> = {
   localsubjectaccessreviews: LocalSubjectAccessReview,
   selfsubjectaccessreviews: SelfSubjectAccessReview,
   selfsubjectreviews: SelfSubjectReview,
+  "v1alpha1/selfsubjectreviews": SelfSubjectReviewV1alpha1,
   selfsubjectrulesreviews: SelfSubjectRulesReview,
   subjectaccessreviews: SubjectAccessReview,
 };
@@ -82,7 +83,7 @@ export function specialPaths(version: GroupVersion, special: SpecialEndpoint, di
   const group = idPart(version, dialect);
   const tag = tagOf(version, dialect);
   const any = ["*/*"];
-  const message = version.version === "v1alpha1" && special.kind === "SelfSubjectReview" ? SelfSubjectReviewV1alpha1 : created[special.path];
+  const message = created[`${version.version}/${special.path}`] ?? created[special.path];
   if (message) {
     const operation: Operation = {
       method: "post",
