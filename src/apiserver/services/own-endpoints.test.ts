@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EndpointSlice, Endpoints } from "#api";
-import { type Clock, virtualClock } from "#base";
+import { ApiError, type Clock, virtualClock } from "#base";
 import { kinds } from "#client";
 import { dialects } from "#dialect";
 import { builtInStrategies } from "#registry";
@@ -16,7 +16,11 @@ const inDefault = { namespace: "default" };
 
 async function until<T>(ask: () => Promise<T | undefined | false>): Promise<T> {
   for (;;) {
-    const found = await ask().catch(() => undefined);
+    const found = await ask().catch((error: unknown) => {
+      // Not yet: anything else is a fault.
+      if (error instanceof ApiError && error.code === 404) return undefined;
+      throw error;
+    });
     if (found) return found;
     await new Promise((resolve) => setImmediate(resolve));
   }
