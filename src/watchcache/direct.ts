@@ -60,7 +60,7 @@ export class DirectSource implements ObjectSource {
     const { freshness } = query;
     const listing = await pageFromStore(this.#store, this.#prefix, this.#read, query, freshness.at === "exactly" ? freshness.revision : undefined);
     checkArrived(freshness, listing.revision);
-    this.#seen = Math.max(this.#seen, listing.revision);
+    this.#saw(listing.revision);
     return listing;
   }
 
@@ -75,6 +75,7 @@ export class DirectSource implements ObjectSource {
         if (at + partFrames < items.length) await watcher.drained?.();
       }
       from = revision;
+      this.#saw(revision);
     }
     if (signal.aborted) return;
     const batches = this.#store.watch({ prefix: this.#prefix + below }, from, signal)[Symbol.asyncIterator]();
@@ -95,7 +96,7 @@ export class DirectSource implements ObjectSource {
         const frames = step.value.changes.flatMap((stored) => this.#change(stored)?.frameFor((item) => selector.matches(item)) ?? []);
         if (frames.length > 0) watcher.deliver(frames);
         following.through = Math.max(following.through, step.value.through);
-        this.#seen = Math.max(this.#seen, step.value.through);
+        this.#saw(step.value.through);
       }
       if (!signal.aborted) watcher.ended();
     } catch {
@@ -103,6 +104,10 @@ export class DirectSource implements ObjectSource {
     } finally {
       this.#following.delete(following);
     }
+  }
+
+  #saw(revision: Revision): void {
+    this.#seen = Math.max(this.#seen, revision);
   }
 
   #change(stored: StoreChange): Change | undefined {

@@ -30,6 +30,22 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
     assert.deepEqual(keysOf(await source.list(all)), []);
   });
 
+  on("a source has come at least as far as what it has shown", async ({ source, put, settle }) => {
+    const first = await put("n/a");
+    await source.list(all);
+    assert.equal(source.revision(), first, "a list");
+    await source.list({ ...all, freshness: { at: "exactly", revision: first - 1 } });
+    assert.equal(source.revision(), first, "a list of the past");
+    const second = await put("n/b");
+    await settle();
+    const watch = await watchOf(source, { from: "state" });
+    assert.equal(source.revision(), second, "the state a watch begins with");
+    const third = await put("n/c");
+    await settle();
+    assert.deepEqual([watch.seen.at(-1), source.revision()], [`ADDED n/c@${third}`, third], "a change");
+    watch.stop();
+  });
+
   on("the bytes carry the revision", async ({ source, put }) => {
     const revision = await put("n/a", { data: 'tricky: "uid":"x","resourceVersion":"1"' });
     const held = await source.get("n/a", latest);
