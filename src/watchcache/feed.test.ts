@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { virtualClock } from "#base";
 import { type Batch, Compacted, type Store, openMemory } from "#store";
 import { Feed } from "./feed.ts";
+import type { ObjectSource } from "./source.ts";
 import { by, encodedThing, keysOf, openCached, prefix, readThing, turns, watchOf } from "./source.fixture.ts";
 
 const everything = { below: "", selector: by(""), freshness: { at: "latest" } } as const;
@@ -165,27 +166,38 @@ for (const [name, error] of [
   });
 }
 
+/** A watch whose reader has stopped somewhere in the state it begins with. */
+async function stalledWatch(source: ObjectSource) {
+  let resume = (): void => undefined;
+  let over = false;
+  const starting = source.watch(
+    { below: "", selector: by(""), from: "state", signal: new AbortController().signal },
+    { deliver: () => undefined, drained: () => new Promise((resolve) => (resume = resolve)), ended: () => (over = true) },
+  );
+  await turns();
+  return {
+    over: () => over,
+    /** Reads until the watch is ended. */
+    readOn: async (): Promise<void> => {
+      while (!over) {
+        resume();
+        await turns(2);
+      }
+      await starting;
+    },
+  };
+}
+
 test("a watcher that is being told the state when everything is reloaded is ended", async () => {
   const { store, fail } = await brittle();
   const { source, clock, put, close } = await openCached({ store });
   for (let i = 0; i < 600; i++) await put(`n/${i}`);
-  let resume: (() => void) | undefined;
-  let over = false;
-  const stop = new AbortController();
-  const starting = source.watch(
-    { below: "", selector: by(""), from: "state", signal: stop.signal },
-    { deliver: () => undefined, drained: () => new Promise((resolve) => (resume = resolve)), ended: () => (over = true) },
-  );
-  await turns();
+  const watch = await stalledWatch(source);
   fail(new Compacted(5));
   await turns();
   await clock.advance(10_000);
-  assert.equal(over, false);
-  while (!over) {
-    resume!();
-    await turns(2);
-  }
-  await starting;
+  assert.equal(watch.over(), false);
+  await watch.readOn();
   assert.equal(source.watchers(), 0);
   await close();
 });
@@ -193,21 +205,10 @@ test("a watcher that is being told the state when everything is reloaded is ende
 test("a watcher too slow to catch up with a short memory is ended, not waited for", async () => {
   const { source, put, settle, close } = await openCached({ bounds: { changes: 100, bytes: 1e9 } });
   for (let i = 0; i < 600; i++) await put(`n/${i}`);
-  let resume: (() => void) | undefined;
-  let over = false;
-  const stop = new AbortController();
-  const starting = source.watch(
-    { below: "", selector: by(""), from: "state", signal: stop.signal },
-    { deliver: () => undefined, drained: () => new Promise((resolve) => (resume = resolve)), ended: () => (over = true) },
-  );
-  await turns();
+  const watch = await stalledWatch(source);
   for (let i = 0; i < 200; i++) await put("n/1");
   await settle();
-  while (!over) {
-    resume!();
-    await turns(2);
-  }
-  await starting;
+  await watch.readOn();
   await close();
 });
 
