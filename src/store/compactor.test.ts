@@ -114,5 +114,18 @@ test("a round that fails is told and the next one comes", async () => {
 });
 
 test("an interval of zero never compacts", async () => {
-  await compactPeriodically({ store: await openMemory(), clock: virtualClock(), intervalSeconds: 0, signal: new AbortController().signal });
+  const clock = virtualClock();
+  const compactions: Revision[] = [];
+  const store = seenBy(await openMemory({ clock }), compactions);
+  const stop = new AbortController();
+  const running = compactPeriodically({ store, clock, intervalSeconds: 0, signal: stop.signal });
+  const revision = await put(store);
+  for (let hour = 0; hour < 3; hour++) {
+    await clock.advance(3_600_000);
+    await put(store);
+  }
+  stop.abort();
+  await running;
+  assert.deepEqual(compactions, []);
+  assert.equal((await store.status()).revision, revision + 3, "nobody writes but us");
 });

@@ -140,7 +140,7 @@ export class Commits {
   #take(): Pending[] {
     let bytes = 0;
     let count = 0;
-    while (count < this.#queue.length && count < writesPerJob && (count === 0 || bytes < bytesPerJob)) bytes += sizeOf(this.#queue[count++]!);
+    while (count < this.#queue.length && count < writesPerJob && bytes < bytesPerJob) bytes += sizeOf(this.#queue[count++]!);
     this.#waitingBytes -= bytes;
     if (count === this.#queue.length) {
       const all = this.#queue;

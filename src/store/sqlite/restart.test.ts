@@ -306,6 +306,25 @@ test("backup and restore refuse to overwrite and to take what is not a store", a
   await store.close();
 });
 
+const unfit: [name: string, damage: string, why: RegExp][] = [
+  ["of a format that is not known", "PRAGMA user_version = 99", /has format 99/],
+  ["of another program", "PRAGMA application_id = 99", /it is not a store/],
+];
+for (const [name, damage, why] of unfit) {
+  test(`a backup of a store ${name} is refused and leaves no file`, async () => {
+    const dir = await filled();
+    const db = new DatabaseSync(join(dir, "store.db"));
+    db.exec(damage);
+    db.close();
+    const file = join(root, `unfit-${made}.db`);
+    await assert.rejects(backupStore(dir, file), why);
+    assert.deepEqual(
+      readdirSync(root).filter((each) => each.startsWith("unfit-")),
+      [],
+    );
+  });
+}
+
 test("closing leaves nothing behind, with writes on their way settled and several stores side by side", async () => {
   const before = process.getActiveResourcesInfo().filter((name) => name === "MessagePort" || name === "Worker").length;
   const dirs = [place(), place(), place()];
