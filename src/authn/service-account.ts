@@ -62,34 +62,28 @@ const differentAudiences = 32;
 
 /** Tokens that this server or another trusted issuer made by request. */
 export function serviceAccountTokens(options: ServiceAccountTokenOptions & { readonly issuers: readonly string[] }): TokenMethod {
-  const verify = signatures(new Set(options.issuers), options);
   const { objects, clock, dialect } = options;
-  return {
-    identify: async (token, asked) => {
-      const verified = await verify(token);
-      if (!verified) return undefined;
-      const { claims } = verified;
-      const audiences = sharedAudiences(claims, asked, options.audiences);
-      const seconds = clock.now() / 1000;
-      checkTimes(claims, seconds);
-      const claim = (claims[dialect.data.tokenClaim] ?? {}) as ClusterClaim;
-      const { namespace = "", serviceaccount, pod, secret } = claim;
-      const name = serviceaccount?.name ?? "";
-      const account = await objects.serviceAccount(namespace, name);
-      if (!account) throw new BadCredential(`service account ${namespace}/${name} not found`);
-      if (goneFor(account, seconds)) throw new BadCredential(`service account ${namespace}/${name} has been deleted`);
-      if (account.metadata.uid !== serviceaccount?.uid) throw new BadCredential(`service account ${namespace}/${name} is not the one the token was issued for`);
-      if (secret) checkBound(await objects.secret(namespace, secret.name ?? ""), secret, seconds);
-      if (pod) checkBound(await objects.pod(namespace, pod.name ?? ""), pod, seconds);
-      const extra = pod?.name && pod.uid && { [dialect.names.userExtra.podName]: [pod.name], [dialect.names.userExtra.podUid]: [pod.uid] };
-      const stale = claim.warnafter && seconds > claim.warnafter ? Math.floor(seconds) - claim.warnafter : 0;
-      if (stale) {
-        const annotations = { [dialect.names.audit.staleToken]: `subject: ${claims.sub}, seconds after warning threshold: ${stale}` };
-        return { ...remembered(verified, audiences, () => userOf(namespace, name, account, extra)), annotations };
-      }
-      return remembered(verified, audiences, () => userOf(namespace, name, account, extra));
-    },
-  };
+  return issuedBy(options.issuers, options, async (verified, audiences) => {
+    const { claims } = verified;
+    const seconds = clock.now() / 1000;
+    checkTimes(claims, seconds);
+    const claim = (claims[dialect.data.tokenClaim] ?? {}) as ClusterClaim;
+    const { namespace = "", serviceaccount, pod, secret } = claim;
+    const name = serviceaccount?.name ?? "";
+    const account = await objects.serviceAccount(namespace, name);
+    if (!account) throw new BadCredential(`service account ${namespace}/${name} not found`);
+    if (goneFor(account, seconds)) throw new BadCredential(`service account ${namespace}/${name} has been deleted`);
+    if (account.metadata.uid !== serviceaccount?.uid) throw new BadCredential(`service account ${namespace}/${name} is not the one the token was issued for`);
+    if (secret) checkBound(await objects.secret(namespace, secret.name ?? ""), secret, seconds);
+    if (pod) checkBound(await objects.pod(namespace, pod.name ?? ""), pod, seconds);
+    const extra = pod?.name && pod.uid && { [dialect.names.userExtra.podName]: [pod.name], [dialect.names.userExtra.podUid]: [pod.uid] };
+    const stale = claim.warnafter && seconds > claim.warnafter ? Math.floor(seconds) - claim.warnafter : 0;
+    if (stale) {
+      const annotations = { [dialect.names.audit.staleToken]: `subject: ${claims.sub}, seconds after warning threshold: ${stale}` };
+      return { ...remembered(verified, audiences, () => userOf(namespace, name, account, extra)), annotations };
+    }
+    return remembered(verified, audiences, () => userOf(namespace, name, account, extra));
+  });
 }
 
 export interface LegacyTokenOptions extends ServiceAccountTokenOptions {
@@ -102,41 +96,50 @@ export interface LegacyTokenOptions extends ServiceAccountTokenOptions {
 /** Tokens kept in secrets: they name no audience and never expire. */
 export function legacyServiceAccountTokens(options: LegacyTokenOptions): TokenMethod {
   const names = options.dialect.names.legacyTokens;
-  const verify = signatures(new Set([names.issuer]), options);
   const { objects, clock, dialect } = options;
+  return issuedBy([names.issuer], options, async (verified, audiences, token) => {
+    const { claims } = verified;
+    const text = (claim: string): string => {
+      const value = claims[claim];
+      if (typeof value !== "string" || value === "") throw new BadCredential(`the token lacks the claim ${claim}`);
+      return value;
+    };
+    const [subject, namespace, secretName, name, uid] = [text("sub"), text(names.namespace), text(names.secret), text(names.account), text(names.accountUid)];
+    const parts = splitServiceAccountName(subject);
+    if (parts?.namespace !== namespace || parts.name !== name) throw new BadCredential("the token's subject is not its service account");
+    const account: StoredObject = { metadata: { uid } };
+    const warnings: string[] = [];
+    if (options.lookup) {
+      const secret = await objects.secret(namespace, secretName);
+      if (!secret || secret.metadata.deletionTimestamp) throw new BadCredential("the token has been invalidated");
+      if (secret.data?.["token"] !== Buffer.from(token).toString("base64")) throw new BadCredential("the token does not match the server's copy");
+      const live = await objects.serviceAccount(namespace, name);
+      if (!live) throw new BadCredential(`service account ${namespace}/${name} not found`);
+      if (live.metadata.deletionTimestamp) throw new BadCredential(`service account ${namespace}/${name} has been deleted`);
+      if (live.metadata.uid !== uid) throw new BadCredential(`service account ${namespace}/${name} is not the one the token was issued for`);
+      if (live.secrets?.some((each) => each.name === secretName)) {
+        warnings.push("Use tokens from the TokenRequest API or manually created secret-based tokens instead of auto-generated secret-based tokens.");
+      }
+      const [today, tomorrow] = [0, 1].map((days) => new Date(clock.now() + days * 86_400_000).toISOString().slice(0, 10)) as [string, string];
+      const lastUsed = secret.metadata.labels?.[dialect.names.labels.legacyTokenLastUsed];
+      if (lastUsed !== today && lastUsed !== tomorrow) options.onUse?.(namespace, secretName, today);
+    }
+    const identity = remembered(verified, audiences, () => userOf(namespace, name, account), { annotations: { [dialect.names.audit.legacyToken]: subject } });
+    return warnings.length ? { ...identity, warnings } : identity;
+  });
+}
+
+/** Says nothing about tokens of other issuers; of its own, those are asked about that are signed and for an audience here. */
+function issuedBy(
+  issuers: readonly string[],
+  options: ServiceAccountTokenOptions,
+  identify: (verified: Verified, audiences: readonly string[], token: string) => Promise<Identity>,
+): TokenMethod {
+  const verify = signatures(new Set(issuers), options);
   return {
     identify: async (token, asked) => {
       const verified = await verify(token);
-      if (!verified) return undefined;
-      const { claims } = verified;
-      const audiences = sharedAudiences(claims, asked, options.audiences);
-      const text = (claim: string): string => {
-        const value = claims[claim];
-        if (typeof value !== "string" || value === "") throw new BadCredential(`the token lacks the claim ${claim}`);
-        return value;
-      };
-      const [subject, namespace, secretName, name, uid] = [text("sub"), text(names.namespace), text(names.secret), text(names.account), text(names.accountUid)];
-      const parts = splitServiceAccountName(subject);
-      if (parts?.namespace !== namespace || parts.name !== name) throw new BadCredential("the token's subject is not its service account");
-      const account: StoredObject = { metadata: { uid } };
-      const warnings: string[] = [];
-      if (options.lookup) {
-        const secret = await objects.secret(namespace, secretName);
-        if (!secret || secret.metadata.deletionTimestamp) throw new BadCredential("the token has been invalidated");
-        if (secret.data?.["token"] !== Buffer.from(token).toString("base64")) throw new BadCredential("the token does not match the server's copy");
-        const live = await objects.serviceAccount(namespace, name);
-        if (!live) throw new BadCredential(`service account ${namespace}/${name} not found`);
-        if (live.metadata.deletionTimestamp) throw new BadCredential(`service account ${namespace}/${name} has been deleted`);
-        if (live.metadata.uid !== uid) throw new BadCredential(`service account ${namespace}/${name} is not the one the token was issued for`);
-        if (live.secrets?.some((each) => each.name === secretName)) {
-          warnings.push("Use tokens from the TokenRequest API or manually created secret-based tokens instead of auto-generated secret-based tokens.");
-        }
-        const [today, tomorrow] = [0, 1].map((days) => new Date(clock.now() + days * 86_400_000).toISOString().slice(0, 10)) as [string, string];
-        const lastUsed = secret.metadata.labels?.[dialect.names.labels.legacyTokenLastUsed];
-        if (lastUsed !== today && lastUsed !== tomorrow) options.onUse?.(namespace, secretName, today);
-      }
-      const identity = remembered(verified, audiences, () => userOf(namespace, name, account), { annotations: { [dialect.names.audit.legacyToken]: subject } });
-      return warnings.length ? { ...identity, warnings } : identity;
+      return verified && (await identify(verified, sharedAudiences(verified.claims, asked, options.audiences), token));
     },
   };
 }
