@@ -9,7 +9,7 @@ import { virtualClock } from "#base";
 import { BadCredential, type Credentials } from "./authenticator.ts";
 import { clientCertificateVerifier } from "./certificate-chain.ts";
 import { clientCertificates, peerCertificates } from "./client-certificate.ts";
-import { derItems } from "./der.ts";
+import { derItems, oidText } from "./der.ts";
 import { type CertificatePair, createAuthority, selfSigned, signClient, signServing, stillGood, writePair } from "./issue.ts";
 import { requestHeaders } from "./request-header.ts";
 import { certificatesOf, trustBundle, trustBundleFile } from "./trust-bundle.ts";
@@ -179,8 +179,20 @@ const remote = { "x-remote-user": ["zoe"], "x-remote-group": ["a", "b"], "x-remo
 test("a trusted proxy names the user by headers", async () => {
   assert.deepEqual((await proxy.authenticate(proxied(remote, carol)))?.user, { name: "zoe", groups: ["a", "b"], extra: { "example.com/scope": ["s"], "100%": ["t"] } });
 });
+test("headers of a proxy without a certificate are no opinion", async () => {
+  const { certificates: _none, ...without } = proxied(remote, carol);
+  for (const credentials of [without, { ...without, certificates: [] }]) assert.equal(await proxy.authenticate(credentials), undefined);
+});
 test("a proxy that names nobody is no opinion", async () => assert.equal(await proxy.authenticate(proxied({}, carol)), undefined));
 test("a proxy of another name or authority is a bad credential", async () => {
   await assert.rejects(proxy.authenticate(proxied(remote, short)), /"short" is not allowed/);
   await assert.rejects(proxy.authenticate(proxied(remote, mallory)), BadCredential);
 });
+
+const oids: [bytes: readonly number[], text: string, where: string][] = [
+  [[0x03, 0x2a], "0.3.42", "the first branch"],
+  [[0x2a, 0x86, 0x48], "1.2.840", "the second branch, a number of several bytes"],
+  [[0x55, 0x1d, 0x0f], "2.5.29.15", "the third branch"],
+  [[0x88, 0x37, 0x03], "2.999.3", "the third branch, whose second number has no limit"],
+];
+for (const [bytes, text, where] of oids) test(`an object identifier of ${where} reads ${text}`, () => assert.equal(oidText(Uint8Array.from(bytes)), text));
