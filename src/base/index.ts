@@ -35,7 +35,7 @@ export {
   unsupportedMediaType,
 } from "./api-error.ts";
 export { LongWork } from "./long-work.ts";
-export { makeFolder } from "./make-folder.ts";
+export { makeFolder, makeFolderAsync } from "./make-folder.ts";
 export { nodeHttp2 } from "./node-http2.ts";
 export { SortedMap } from "./sorted-map.ts";
 export {

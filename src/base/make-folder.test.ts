@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { makeFolder } from "./make-folder.ts";
+import { makeFolder, makeFolderAsync } from "./make-folder.ts";
 
 test("a folder is made with all that lead to it, for its owner only, and may be there already", (t) => {
   const root = mkdtempSync(join(tmpdir(), "orch-folder-"));
@@ -20,7 +20,20 @@ const impossible: [name: string, path: string, code: RegExp][] = [
   ["a folder below a file, too", join(import.meta.filename, "x"), /EEXIST|ENOTDIR/],
   ["and one in the place of a file", import.meta.filename, /EEXIST/],
 ];
-for (const [name, path, code] of impossible) test(name, () => assert.throws(() => makeFolder(path), code));
+for (const [name, path, code] of impossible) {
+  test(name, async () => {
+    assert.throws(() => makeFolder(path), code);
+    await assert.rejects(makeFolderAsync(path, 0o755), code);
+  });
+}
+
+test("others may be let into a folder that is made", async (t) => {
+  const root = mkdtempSync(join(tmpdir(), "orch-folder-"));
+  t.after(() => rmSync(root, { recursive: true }));
+  const folder = join(root, "a", "b");
+  await Promise.all([makeFolderAsync(folder, 0o755), makeFolderAsync(folder, 0o755)]);
+  assert.equal(statSync(folder).mode & 0o777, 0o755 & ~process.umask());
+});
 
 test("what is in the place of a folder stays as it is", (t) => {
   const root = mkdtempSync(join(tmpdir(), "orch-folder-"));

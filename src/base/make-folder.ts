@@ -1,6 +1,7 @@
 // Folders with all that lead to them. The system's own recursive way asks for ever where a file system answers that a folder it was
 // asked to make is not there, as process and device file systems do.
 import { mkdirSync, statSync } from "node:fs";
+import { mkdir, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
 /** Makes what is missing of a path, for its owner only. Throws what the system says of the first folder that cannot be made. */
@@ -12,9 +13,22 @@ export function makeFolder(path: string): void {
       mkdirSync(folder, { mode: 0o700 });
     } catch (error) {
       // Somebody else may have made it in the meantime.
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !isFolder(folder)) throw error;
+      if (!isTaken(error) || !isFolder(folder)) throw error;
     }
   }
 }
 
+/** The same without waiting for the disk, for folders that others may read, too. */
+export async function makeFolderAsync(path: string, mode: number): Promise<void> {
+  const missing: string[] = [];
+  for (let at = resolve(path); !(await isFolderAsync(at)); at = dirname(at)) missing.push(at);
+  for (const folder of missing.reverse()) {
+    await mkdir(folder, { mode }).catch(async (error: unknown) => {
+      if (!isTaken(error) || !(await isFolderAsync(folder))) throw error;
+    });
+  }
+}
+
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+const isFolderAsync = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+const isTaken = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "EEXIST";

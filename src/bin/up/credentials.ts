@@ -1,10 +1,10 @@
 // The cluster's own certificates, keys and tokens: made at the first start, kept, and renewed before they run out.
 import { generateKeyPairSync, randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { type CertificatePair, createAuthority, mastersGroup, nodesGroup, signClient, signServing, stillGood, writePair } from "#authn";
-import { writePrivate } from "#base";
+import { makeFolder, writePrivate } from "#base";
 import { singleContext, writeClientConfig } from "#client";
 import type { Dialect } from "#dialect";
 import type { Places } from "./places.ts";
@@ -36,7 +36,7 @@ const days = 365;
 const margin = 30 * 86_400_000;
 
 export function credentialsFor({ places, dialect, server, bindAddress, nodeName, now }: CredentialOptions): Credentials {
-  mkdirSync(places.pki, { recursive: true, mode: 0o700 });
+  makeFolder(places.pki);
   const file = (name: string): string => join(places.pki, name);
   const kept = (name: string, names: readonly string[], authority: string | undefined, make: () => CertificatePair): CertificatePair => {
     const [certificateFile, keyFile] = [file(`${name}.crt`), file(`${name}.key`)];

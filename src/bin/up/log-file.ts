@@ -1,6 +1,7 @@
 // The log of a program that writes to it by itself: kept from growing without end, and read for the program's last words.
-import { closeSync, copyFileSync, fstatSync, mkdirSync, openSync, readSync, rmSync, statSync, truncateSync } from "node:fs";
+import { closeSync, copyFileSync, fstatSync, openSync, readSync, rmSync, statSync, truncateSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolder } from "#base";
 
 const shownLines = 12;
 const shownBytes = 16_384;
@@ -19,7 +20,7 @@ export class LogFile {
 
   /** Opens it for another run; the caller closes it. */
   open(): number {
-    mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(this.#path));
     const file = openSync(this.#path, "a", 0o600);
     this.#begin = fstatSync(file).size;
     return file;

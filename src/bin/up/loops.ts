@@ -1,7 +1,7 @@
 // The loops that a cluster needs beside its server: controllers and scheduler. They run in the process of `orch up`, as clients of the server.
-import { closeSync, mkdirSync, openSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { createLog, logSink, systemClock } from "#base";
+import { createLog, logSink, makeFolder, systemClock } from "#base";
 import { apiClient, connectionOf, https, readClientConfig } from "#client";
 import { runControllers } from "#controllers";
 import type { Dialect } from "#dialect";
@@ -21,7 +21,7 @@ export interface Loops {
 }
 
 export function startLoops({ config, dialect, authorityFile, logFile }: LoopsOptions): Loops {
-  mkdirSync(dirname(logFile), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(logFile));
   const descriptor = openSync(logFile, "a", 0o600);
   const log = createLog({ sink: logSink({ descriptor }) });
   const transport = https(connectionOf(readClientConfig(config)));

@@ -1,5 +1,6 @@
 // Whether a path of the node is what a pod expects there, made where the pod asks for that.
-import { mkdir, open, stat } from "node:fs/promises";
+import { open, stat } from "node:fs/promises";
+import { makeFolderAsync } from "#base";
 
 const kinds = {
   Directory: ["a directory", "isDirectory"],
@@ -18,7 +19,7 @@ export async function checkHostPath(path: string, type: string): Promise<void> {
     throw failed((error as Error).message);
   });
   if (type === "DirectoryOrCreate") {
-    if (!found) await mkdir(path, { recursive: true, mode: 0o755 });
+    if (!found) await makeFolderAsync(path, 0o755);
     else if (!found.isDirectory()) throw failed(`${path} is not a directory`);
     return;
   }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { chmod, lstat, mkdir, mkdtemp, readFile, readdir, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { type TestContext, test } from "node:test";
 import type { Pod } from "#api";
 import { silentLog, virtualClock } from "#base";
@@ -32,8 +32,9 @@ async function setUp(t: TestContext) {
   const objects = referencedObjects({ client: api.client, clock, log: silentLog, strategy: "Watch", onChange: (uids) => void changed.push(...uids) });
   t.after(() => objects.close());
   /** An agent's volumes; another call is another agent that knows nothing yet. */
-  const anAgent = () =>
+  const anAgent = (more: { readonly keepTerminated?: boolean } = {}) =>
     podVolumes({
+      ...more,
       dialect: dialects.orch,
       client: api.client,
       clock,
@@ -290,6 +291,7 @@ const hostPaths: [type: string, what: string, outcome: RegExp | "fine"][] = [
   ["Directory", "missing", /missing is not a directory/],
   ["DirectoryOrCreate", "missing", "fine"],
   ["DirectoryOrCreate", "file", /is not a directory/],
+  ["DirectoryOrCreate", "/proc/none/below", /\/proc\/none/],
   ["File", "file", "fine"],
   ["File", "folder", /folder is not a file/],
   ["FileOrCreate", "missing", "fine"],
@@ -306,7 +308,7 @@ for (const [type, what, outcome] of hostPaths) {
     const server = createServer().listen(join(folder, "socket"));
     t.after(() => void server.close());
     await new Promise((resolve) => server.once("listening", resolve));
-    const pod = podWith({ hostPath: { path: join(folder, what), type } });
+    const pod = podWith({ hostPath: { path: resolve(folder, what), type } });
     if (outcome !== "fine") {
       await assert.rejects(mount(pod), outcome);
       return;
@@ -484,3 +486,19 @@ test("a restarted agent goes on with what is mounted", async (t) => {
   await second.mount(pod, new AbortController().signal);
   assert.equal(mounter.done.length, 1);
 });
+
+const released: [rule: string, keepTerminated: boolean, left: readonly string[]][] = [
+  ["what a pod had is cleared away when it has ended", false, []],
+  ["what a pod had stays when it has ended, where the operator wants to look at it", true, ["u1"]],
+];
+for (const [rule, keepTerminated, left] of released) {
+  test(rule, async (t) => {
+    const { folder, anAgent, place } = await setUp(t);
+    const volumes = anAgent({ keepTerminated });
+    await volumes.mount(podWith({ emptyDir: {} }), new AbortController().signal);
+    await writeFile(join(place("empty-dir"), "result"), "42");
+    await volumes.release("u1");
+    assert.deepEqual(await readdir(join(folder, "pods")), left);
+    if (keepTerminated) assert.equal(await readFile(join(place("empty-dir"), "result"), "utf8"), "42");
+  });
+}

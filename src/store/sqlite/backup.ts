@@ -1,9 +1,10 @@
 // A store's whole content as one file, taken while the store may be in use, and back again.
 
-import { closeSync, copyFileSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Worker } from "node:worker_threads";
+import { makeFolder } from "#base";
 import { StoreDamaged } from "../errors.ts";
 import { applicationId, beside, type Fault, formatVersion, storeFile } from "./files.ts";
 import { damageOf } from "./reader.ts";
@@ -37,7 +38,7 @@ export async function restoreStore(file: string, dir: string): Promise<void> {
   if (!existsSync(file)) throw new Error(`there is no backup ${file}`);
   if (existsSync(dir) && readdirSync(dir).length > 0) throw new Error(`${dir} is not empty; a store is restored into an empty directory only`);
   checkBackup(file);
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeFolder(dir);
   const target = storeFile(dir);
   const partial = `${target}.partial`;
   try {

@@ -1,8 +1,8 @@
 // The embedded store: one SQLite file. The event loop holds the key index and the newest changes and reads values by
 // revision; a writer thread commits in batches. What is acknowledged is on disk.
 
-import { closeSync, fsyncSync, mkdirSync, openSync } from "node:fs";
-import { type Clock, systemClock } from "#base";
+import { closeSync, fsyncSync, openSync } from "node:fs";
+import { type Clock, makeFolder, systemClock } from "#base";
 import { Deadlines } from "../deadlines.ts";
 import { StoreClosed, StoreDamaged, StoreFailed, StoreFull } from "../errors.ts";
 import { Feed } from "../feed.ts";
@@ -304,7 +304,7 @@ class SqliteStore implements Store {
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const { dir } = options;
   const file = storeFile(dir);
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeFolder(dir);
   const unlock = lockStore(dir);
   let thread: WriterThread | undefined;
   let reader: Reader | undefined;
