@@ -8,7 +8,7 @@ import { generatedName, pathSegment } from "./names.ts";
 import { newMetaErrors } from "./meta-checks.ts";
 import { validateMeta } from "./object-meta.ts";
 import { type WriteRequest, attempt, circumstances, tidyOwners, timestamp } from "./request.ts";
-import type { ApiObject } from "./strategy.ts";
+import type { ApiObject, Circumstances } from "./strategy.ts";
 
 const mostNames = 8;
 
@@ -39,44 +39,19 @@ export async function create(request: WriteRequest, object: ApiObject, options: 
 }
 
 async function attemptToCreate(request: WriteRequest, object: ApiObject, options: CreateOptions): Promise<Held> {
-  const { endpoint } = request;
-  const { resource } = endpoint;
-  const { strategy } = resource;
+  const { resource } = request.endpoint;
   const about = circumstances(request);
   const meta = object.metadata;
   const { breaths } = request;
   breaths?.begin();
-  fillNamespace(request, object);
-  delete meta.uid;
-  delete meta.deletionTimestamp;
-  delete meta.deletionGracePeriodSeconds;
-  delete meta.selfLink;
-  tidyOwners(request, object);
+  clearServersFields(request, object);
   if (!options.tracked) trackUpdate(request, undefined, object);
   if (breaths?.due) await breaths.take();
-  if (!meta.name && meta.generateName) meta.name = generatedName(meta.generateName);
+  nameIt(meta);
   await request.admission.mutate(attempt(request, "CREATE", meta.name ?? "", object, undefined));
   breaths?.begin();
-  tidyOwners(request, object);
-  fillNamespace(request, object);
-  if (!meta.name && meta.generateName) meta.name = generatedName(meta.generateName);
-  meta.uid = randomUUID();
-  meta.creationTimestamp = timestamp(request.now);
-  if (strategy.generation) meta.generation = 1;
-  if (strategy.status === "cleared") delete (object as unknown as Record<string, unknown>)["status"];
-  strategy.prepareForCreate?.(object, about);
-  let errors: readonly FieldError[] = [];
-  const refuse = (found: readonly FieldError[]): ApiError => invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, meta.name ?? "", found);
-  const denied = strategy.denied?.(object) ?? errors;
-  if (denied.length > 0) throw refuse(denied);
-  for (let times = strategy.metaChecks?.onCreate ?? 1; times > 0; times--) errors = [...errors, ...newMetaErrors(request, meta)];
-  errors = [...errors, ...validate(resource.hub, object)];
-  if (breaths?.due) await breaths.take();
-  errors = [...errors, ...(strategy.validate?.(object, about) ?? [])];
-  if (errors.length === 0) errors = validateMeta(meta, resource.namespaced, pathSegment);
-  if (errors.length > 0) throw refuse(errors);
-  for (const text of strategy.warnings?.(object, undefined, about) ?? []) request.warn(text);
-  if (breaths?.due) await breaths.take();
+  fillServersFields(request, object, about);
+  await check(request, object, about);
   await options.mayCreate?.();
   await request.admission.validate(attempt(request, "CREATE", meta.name!, object, undefined));
   const key = resource.keyOf(meta.namespace ?? "", meta.name!);
@@ -85,10 +60,60 @@ async function attemptToCreate(request: WriteRequest, object: ApiObject, options
   if (meta.resourceVersion) throw badRequest("resourceVersion should not be set on objects to be created");
   const encoded = resource.encode(object, { anySize: request.dryRun });
   if (request.dryRun) return withoutRevision(encoded.hold(0));
-  const ttlSeconds = strategy.ttlSeconds?.(object, about);
+  const ttlSeconds = resource.strategy.ttlSeconds?.(object, about);
   const outcome = await resource.write({ key, value: encoded.value, expect: "absent", ...(ttlSeconds !== undefined && { ttlSeconds }) });
   if (!outcome.done) throw exists(request, meta, await resource.source.get(key, { at: "any" }));
   return encoded.hold(outcome.revision);
+}
+
+function nameIt(meta: ApiObject["metadata"]): void {
+  if (!meta.name && meta.generateName) meta.name = generatedName(meta.generateName);
+}
+
+/** What only the server may say of an object is not taken from clients. */
+function clearServersFields(request: WriteRequest, object: ApiObject): void {
+  const meta = object.metadata;
+  fillNamespace(request, object);
+  delete meta.uid;
+  delete meta.deletionTimestamp;
+  delete meta.deletionGracePeriodSeconds;
+  delete meta.selfLink;
+  tidyOwners(request, object);
+}
+
+/** What the server says of a new object, after admission had its way. */
+function fillServersFields(request: WriteRequest, object: ApiObject, about: Circumstances): void {
+  const { strategy } = request.endpoint.resource;
+  const meta = object.metadata;
+  tidyOwners(request, object);
+  fillNamespace(request, object);
+  nameIt(meta);
+  meta.uid = randomUUID();
+  meta.creationTimestamp = timestamp(request.now);
+  if (strategy.generation) meta.generation = 1;
+  if (strategy.status === "cleared") delete (object as unknown as Record<string, unknown>)["status"];
+  strategy.prepareForCreate?.(object, about);
+}
+
+/** Throws all that is wrong with the object, and warns of what is only odd. */
+async function check(request: WriteRequest, object: ApiObject, about: Circumstances): Promise<void> {
+  const { endpoint, breaths } = request;
+  const { resource } = endpoint;
+  const { strategy } = resource;
+  const meta = object.metadata;
+  const refuse = (found: readonly FieldError[]): ApiError => invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, meta.name ?? "", found);
+  const denied = strategy.denied?.(object) ?? [];
+  if (denied.length > 0) throw refuse(denied);
+  const found: (readonly FieldError[])[] = [];
+  for (let times = strategy.metaChecks?.onCreate ?? 1; times > 0; times--) found.push(newMetaErrors(request, meta));
+  found.push(validate(resource.hub, object));
+  if (breaths?.due) await breaths.take();
+  found.push(strategy.validate?.(object, about) ?? []);
+  if (found.every(({ length }) => length === 0)) found.push(validateMeta(meta, resource.namespaced, pathSegment));
+  const errors = found.flat();
+  if (errors.length > 0) throw refuse(errors);
+  for (const text of strategy.warnings?.(object, undefined, about) ?? []) request.warn(text);
+  if (breaths?.due) await breaths.take();
 }
 
 /** The name is taken; by what is about to go, if so. */
