@@ -80,6 +80,7 @@ const values: [name: string, text: string, spec: Record<string, unknown>][] = [
   ["any JSON goes where any may", '"any":[1,{"a":null}],"managed":{"f:a":{}}', { any: [1, { a: null }], managed: { "f:a": {} } }],
   ["a schema, a boolean in its place, a list, or names", '"tree":{"children":{"a":{}},"either":true,"some":[{}],"names":["x"]}', { tree: { children: { a: {} }, either: true, some: [{}], names: ["x"] } }],
   ["schemas in all places", '"tree":{"either":{"either":false},"some":{"names":{}}}', { tree: { either: { either: false }, some: { names: {} } } }],
+  ["what is neither a schema nor a list where both may stand is nothing", '"tree":{"some":"x","names":1}', { tree: {} }],
   ["escapes and halves of surrogate pairs", '"path":"\\u00e9\\ud83d\\ude00\\ud83d!"', { path: "é😀\ufffd!" }],
   ["an entry of a list or map that is null is zero", '"args":["a",null],"data":{"a":null}', { args: ["a", ""], data: { a: null } }],
 ]; // prettier-ignore

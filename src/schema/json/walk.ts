@@ -261,7 +261,6 @@ function shapeCheck(shape: Shape): Check {
       return (value, state) => {
         if (or === "bool" && typeof value === "boolean") return value;
         if (items && Array.isArray(value)) return value.length > 0 ? items(value, state) : null;
-        if (items && typeof value !== "object") return null;
         return message(value, state);
       };
     }
