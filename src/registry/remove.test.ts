@@ -27,44 +27,56 @@ interface Left {
 }
 
 const cases: [name: string, kind: Strategy, finalizers: string[], options: Options, left: Left | "gone"][] = [
-  ["nothing holds it back", plain, [], {}, "gone"],
-  ["a finalizer holds it back", plain, [own], {}, { finalizers: [own], grace: 0, time: at(0), generation: 2 }],
+  ["an object that nothing holds back goes at once", plain, [], {}, "gone"],
+  ["an object with a finalizer is marked and stays", plain, [own], {}, { finalizers: [own], grace: 0, time: at(0), generation: 2 }],
   ["grace means nothing to a kind without it", plain, [], { gracePeriodSeconds: 10 }, "gone"],
-  ["in the background nothing is waited for", plain, [], { propagationPolicy: "Background" }, "gone"],
-  ["in the foreground dependents are waited for", plain, [], { propagationPolicy: "Foreground" }, { finalizers: [foreground], grace: 0, time: at(0), generation: 2 }],
-  ["orphaning is waited for", plain, [], { propagationPolicy: "Orphan" }, { finalizers: [orphan], grace: 0, time: at(0), generation: 2 }],
-  ["the old way to say orphan", plain, [], { orphanDependents: true }, { finalizers: [orphan], grace: 0, time: at(0), generation: 2 }],
-  ["the old way to say background", plain, [foreground], { orphanDependents: false }, "gone"],
-  ["a policy that is there twice stays there twice", plain, [foreground, foreground], {}, { finalizers: [foreground, foreground], grace: 0, time: at(0), generation: 2 }],
-  ["one policy takes the place of the other", plain, [orphan, own], { propagationPolicy: "Foreground" }, { finalizers: [own, foreground], grace: 0, time: at(0), generation: 2 }],
+  ["a deletion in the background waits for no dependents", plain, [], { propagationPolicy: "Background" }, "gone"],
+  ["a deletion in the foreground waits for dependents", plain, [], { propagationPolicy: "Foreground" }, { finalizers: [foreground], grace: 0, time: at(0), generation: 2 }],
+  ["a deletion that orphans waits until dependents are let go", plain, [], { propagationPolicy: "Orphan" }, { finalizers: [orphan], grace: 0, time: at(0), generation: 2 }],
+  ["orphanDependents is the old way to say orphan", plain, [], { orphanDependents: true }, { finalizers: [orphan], grace: 0, time: at(0), generation: 2 }],
+  ["orphanDependents that is false is the old way to say background", plain, [foreground], { orphanDependents: false }, "gone"],
+  ["a policy that an object holds twice stays there twice", plain, [foreground, foreground], {}, { finalizers: [foreground, foreground], grace: 0, time: at(0), generation: 2 }],
   [
-    "the policy that is already there stays where it is",
+    "the policy that is asked for takes the place of the object's own",
+    plain,
+    [orphan, own],
+    { propagationPolicy: "Foreground" },
+    { finalizers: [own, foreground], grace: 0, time: at(0), generation: 2 },
+  ],
+  [
+    "a policy that is asked for and already there stays where it is",
     plain,
     [orphan, own],
     { propagationPolicy: "Orphan" },
     { finalizers: [orphan, own], grace: 0, time: at(0), generation: 2 },
   ],
-  ["without a word the object's own policy counts", plain, [foreground], {}, { finalizers: [foreground], grace: 0, time: at(0), generation: 2 }],
+  ["a deletion that names no policy follows the object's own", plain, [foreground], {}, { finalizers: [foreground], grace: 0, time: at(0), generation: 2 }],
   [
-    "the background takes a policy away, not other finalizers",
+    "a deletion in the background takes a policy away, not other finalizers",
     plain,
     [foreground, own],
     { propagationPolicy: "Background" },
     { finalizers: [own], grace: 0, time: at(0), generation: 2 },
   ],
-  ["a kind that orphans by itself", orphaning, [], {}, { finalizers: [orphan], grace: 0, time: at(0), generation: 2 }],
-  ["which an object in the foreground overrides", orphaning, [foreground], {}, { finalizers: [foreground], grace: 0, time: at(0), generation: 2 }],
-  ["and a request, too", orphaning, [], { propagationPolicy: "Background" }, "gone"],
-  ["time to end in good order", graceful, [], {}, { grace: 30, time: at(30), generation: 2 }],
-  ["another time on request", graceful, [], { gracePeriodSeconds: 5 }, { grace: 5, time: at(5), generation: 2 }],
-  ["less than nothing is a second", graceful, [], { gracePeriodSeconds: -7 }, { grace: 1, time: at(1), generation: 2 }],
-  ["no time at all", graceful, [], { gracePeriodSeconds: 0 }, "gone"],
-  ["no time, but a finalizer", graceful, [own], { gracePeriodSeconds: 0 }, { finalizers: [own], grace: 0, time: at(0), generation: 2 }],
-  ["time and a finalizer", graceful, [own], { gracePeriodSeconds: 5 }, { finalizers: [own], grace: 5, time: at(5), generation: 2 }],
-  ["time and a policy", graceful, [], { propagationPolicy: "Foreground" }, { finalizers: [foreground], grace: 30, time: at(30), generation: 2 }],
+  ["a kind that orphans by itself does so where nobody says otherwise", orphaning, [], {}, { finalizers: [orphan], grace: 0, time: at(0), generation: 2 }],
+  ["an object's own policy overrides what its kind does by itself", orphaning, [foreground], {}, { finalizers: [foreground], grace: 0, time: at(0), generation: 2 }],
+  ["the policy of a request overrides what the kind does by itself", orphaning, [], { propagationPolicy: "Background" }, "gone"],
+  ["a kind that ends in good order is given its usual time", graceful, [], {}, { grace: 30, time: at(30), generation: 2 }],
+  ["a deletion may ask for another time than the usual", graceful, [], { gracePeriodSeconds: 5 }, { grace: 5, time: at(5), generation: 2 }],
+  ["a time of less than nothing is a second", graceful, [], { gracePeriodSeconds: -7 }, { grace: 1, time: at(1), generation: 2 }],
+  ["an object that is given no time goes at once", graceful, [], { gracePeriodSeconds: 0 }, "gone"],
+  ["an object that is given no time waits for its finalizer all the same", graceful, [own], { gracePeriodSeconds: 0 }, { finalizers: [own], grace: 0, time: at(0), generation: 2 }],
+  ["an object with a finalizer is given its time, too", graceful, [own], { gracePeriodSeconds: 5 }, { finalizers: [own], grace: 5, time: at(5), generation: 2 }],
+  [
+    "an object that is given time waits for its policy, too",
+    graceful,
+    [],
+    { propagationPolicy: "Foreground" },
+    { finalizers: [foreground], grace: 30, time: at(30), generation: 2 },
+  ],
 ];
 for (const [name, kind, finalizers, options, left] of cases) {
-  test(`deletion: ${name}`, async (t) => {
+  test(name, async (t) => {
     const { create, remove, get } = await shelf(t, kind);
     await create(map(finalizers));
     const dry = await remove("a", options, { dryRun: true });
@@ -94,18 +106,32 @@ const shown = ({ finalizers, deletionGracePeriodSeconds, deletionTimestamp, gene
 
 const again: [name: string, kind: Strategy, finalizers: string[], first: Options, second: Options, left: Left | "gone"][] = [
   ["a second deletion changes nothing", plain, [own], {}, {}, { finalizers: [own], grace: 0, time: at(0), generation: 2 }],
-  ["a second one may still choose a policy", plain, [own], {}, { propagationPolicy: "Foreground" }, { finalizers: [own, foreground], grace: 0, time: at(0), generation: 2 }],
-  ["a second one without a policy keeps the first one's", plain, [], { propagationPolicy: "Orphan" }, {}, { finalizers: [orphan], grace: 0, time: at(0), generation: 2 }],
-  ["a second one can let go of the policy", plain, [], { propagationPolicy: "Orphan" }, { propagationPolicy: "Background" }, "gone"],
-  ["a longer time is not heard", graceful, [], { gracePeriodSeconds: 5 }, { gracePeriodSeconds: 50 }, { grace: 5, time: at(5), generation: 2 }],
-  ["nor is no word about time", graceful, [], { gracePeriodSeconds: 5 }, {}, { grace: 5, time: at(5), generation: 2 }],
-  ["nor a policy while the time runs", graceful, [], { gracePeriodSeconds: 5 }, { propagationPolicy: "Foreground" }, { grace: 5, time: at(5), generation: 2 }],
-  ["a shorter time counts from the first deletion", graceful, [], { gracePeriodSeconds: 50 }, { gracePeriodSeconds: 5 }, { grace: 5, time: at(5), generation: 2 }],
-  ["no time any more", graceful, [], { gracePeriodSeconds: 50 }, { gracePeriodSeconds: 0 }, "gone"],
-  ["no time any more, but a finalizer", graceful, [own], { gracePeriodSeconds: 50 }, { gracePeriodSeconds: 0 }, { finalizers: [own], grace: 0, time: at(0), generation: 2 }],
+  ["a second deletion may still choose a policy", plain, [own], {}, { propagationPolicy: "Foreground" }, { finalizers: [own, foreground], grace: 0, time: at(0), generation: 2 }],
+  ["a second deletion without a policy keeps the first one's", plain, [], { propagationPolicy: "Orphan" }, {}, { finalizers: [orphan], grace: 0, time: at(0), generation: 2 }],
+  ["a second deletion can let go of the first one's policy", plain, [], { propagationPolicy: "Orphan" }, { propagationPolicy: "Background" }, "gone"],
+  ["a second deletion cannot give more time", graceful, [], { gracePeriodSeconds: 5 }, { gracePeriodSeconds: 50 }, { grace: 5, time: at(5), generation: 2 }],
+  ["a second deletion that says nothing of time leaves what is left", graceful, [], { gracePeriodSeconds: 5 }, {}, { grace: 5, time: at(5), generation: 2 }],
+  [
+    "a second deletion cannot choose a policy while the time runs",
+    graceful,
+    [],
+    { gracePeriodSeconds: 5 },
+    { propagationPolicy: "Foreground" },
+    { grace: 5, time: at(5), generation: 2 },
+  ],
+  ["a shorter time of a second deletion counts from the first", graceful, [], { gracePeriodSeconds: 50 }, { gracePeriodSeconds: 5 }, { grace: 5, time: at(5), generation: 2 }],
+  ["a second deletion that gives no time ends it at once", graceful, [], { gracePeriodSeconds: 50 }, { gracePeriodSeconds: 0 }, "gone"],
+  [
+    "a second deletion that gives no time leaves an object with a finalizer marked",
+    graceful,
+    [own],
+    { gracePeriodSeconds: 50 },
+    { gracePeriodSeconds: 0 },
+    { finalizers: [own], grace: 0, time: at(0), generation: 2 },
+  ],
 ];
 for (const [name, kind, finalizers, first, second, left] of again) {
-  test(`deletion: ${name}`, async (t) => {
+  test(name, async (t) => {
     const { create, remove, get } = await shelf(t, kind);
     await create(map(finalizers));
     await remove("a", first);
@@ -164,7 +190,7 @@ const marks: [options: object, finalizers: string[] | undefined][] = [
   [{ orphanDependents: false }, [foreground]],
 ];
 for (const [options, finalizers] of marks) {
-  test(`a namespace marked with ${JSON.stringify(options)}`, async (t) => {
+  test(`a namespace deleted with ${JSON.stringify(options)} is left with ${finalizers?.join() ?? "no finalizers of ours"}`, async (t) => {
     const { create, remove } = await shelf(t, namespace);
     await create({ metadata: { name: "a" } });
     assert.deepEqual((await remove("a", options)).object.metadata.finalizers, finalizers);
@@ -183,7 +209,7 @@ test("a namespace is marked first, and goes when its own finalizers have gone", 
 });
 
 const uid = "00000000-0000-0000-0000-000000000000";
-test("preconditions: what is not the object meant stays", async (t) => {
+test("an object that does not meet the preconditions of its deletion stays", async (t) => {
   const { create, remove, get } = await shelf(t, plain);
   const { metadata } = await create(map());
   await assert.rejects(remove("a", { preconditions: { uid } }), refusal(409, /the UID in the precondition \(0{8}-.*\) does not match the UID in record/));
@@ -199,7 +225,7 @@ const blamed: [kind: Strategy, sent: Sent, named: string][] = [
   [namespace, { metadata: { name: "a" } }, "namespaces"],
 ];
 for (const [kind, sent, named] of blamed) {
-  test(`preconditions: a conflict over ${kind.resource} names ${named}`, async (t) => {
+  test(`an unmet precondition on ${kind.resource} is a conflict that names ${named}`, async (t) => {
     const { create, remove } = await shelf(t, kind);
     await create(sent);
     await assert.rejects(remove("a", { preconditions: { uid: "other" } }), (error) => error instanceof ApiError && error.details?.kind === named);
@@ -224,7 +250,7 @@ test("a deletion that lost a race looks again: a finalizer added meanwhile is re
   assert.deepEqual([gone, object.metadata.finalizers], [false, [own]]);
 });
 
-test("two deletions at once: one does it, the other finds nothing", async (t) => {
+test("of two deletions at once one does it, and the other finds nothing", async (t) => {
   const { create, remove } = await shelf(t, plain);
   await create(map());
   const outcomes = await Promise.allSettled([remove("a"), remove("a")]);
@@ -257,13 +283,13 @@ test("admission sees the object that would go, and may refuse", async (t) => {
 });
 
 const refused: [name: string, options: Options, causes: string[]][] = [
-  ["both ways to say what becomes of dependents", { orphanDependents: true, propagationPolicy: "Orphan" }, ["Invalid propagationPolicy"]],
-  ["an unknown policy", { propagationPolicy: "Sideways" }, ["NotSupported propagationPolicy"]],
-  ["an empty policy", { propagationPolicy: "" }, ["NotSupported propagationPolicy"]],
-  ["an unknown dry run", { dryRun: ["All", "Some"] }, ["NotSupported dryRun"]],
+  ["options that say in both ways what becomes of dependents are refused", { orphanDependents: true, propagationPolicy: "Orphan" }, ["Invalid propagationPolicy"]],
+  ["an unknown policy is refused", { propagationPolicy: "Sideways" }, ["NotSupported propagationPolicy"]],
+  ["an empty policy is refused", { propagationPolicy: "" }, ["NotSupported propagationPolicy"]],
+  ["an unknown dry run is refused", { dryRun: ["All", "Some"] }, ["NotSupported dryRun"]],
 ];
 for (const [name, options, causes] of refused) {
-  test(`delete options: ${name} is refused`, async (t) => {
+  test(name, async (t) => {
     const { request } = await shelf(t, plain);
     assert.deepEqual(await causesOf(Promise.try(() => validateDeleteOptions(request(), options))), causes);
   });
@@ -277,7 +303,7 @@ test("a kind that leaves dependents behind warns those who did not say so", asyn
   assert.deepEqual(warnings, ["dependents stay"]);
 });
 
-test("a removal says what it was", async (t) => {
+test("a removal answers with the object as it was, under a revision of its own", async (t) => {
   const { create, remove, resource } = await shelf(t, plain);
   const { metadata } = await create(map());
   const { object } = await remove("a");

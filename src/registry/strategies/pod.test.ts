@@ -275,21 +275,25 @@ test("what follows from other fields is filled in", () => {
   assert.deepEqual(status, { phase: "Pending", qosClass: "Burstable" });
 });
 
-const resizing: [name: string, resizePolicy: object | undefined, kept: boolean][] = [
-  ["what nodes say of pods that change their size is forgotten with the next change of the pod", undefined, false],
-  ["but not of pods that say how they change it", [{ resourceName: "cpu", restartPolicy: "NotRequired" }], true],
+const amounts = { allocatedResources: { cpu: "1" }, resources: {} };
+const policy = [{ resourceName: "cpu", restartPolicy: "NotRequired" }];
+const resizing: [name: string, resizePolicy: object | undefined, resize: object, own: object, kept: boolean][] = [
+  ["what nodes say of pods that change their size is forgotten with the next change of the pod", undefined, { resize: "Proposed" }, amounts, false],
+  ["that a pod changes its size is forgotten also where no container says so", undefined, { resize: "Proposed" }, {}, false],
+  ["amounts of a container are forgotten also where the pod does not change its size", undefined, {}, { allocatedResources: { cpu: "1" } }, false],
+  ["a status that says nothing of sizes stays as it is", undefined, {}, {}, true],
+  ["what nodes say of pods that say how they change their size is kept", policy, { resize: "Proposed" }, amounts, true],
 ];
-for (const [name, resizePolicy, kept] of resizing) {
+for (const [name, resizePolicy, resize, own, kept] of resizing) {
   test(name, () => {
-    const told = { resize: "Proposed", containerStatuses: [{ ...running(), allocatedResources: { cpu: "1" }, resources: {} }] };
-    const old = defaulted(pod, { ...spec({}, resizePolicy && { resizePolicy }), status: told });
+    const old = defaulted(pod, { ...spec({}, resizePolicy && { resizePolicy }), status: { ...resize, containerStatuses: [{ ...running(), ...own }] } });
+    const bare = defaulted(pod, { ...spec(), status: { containerStatuses: [running()] } });
+    const before = structuredClone(old);
     const next = structuredClone(old);
     pod.prepareForUpdate!(next, old, circumstancesOf(pod));
-    const { status } = next as unknown as { status: { resize?: string; containerStatuses: object[] } };
-    assert.equal(status.resize, kept ? "Proposed" : undefined);
-    assert.equal("allocatedResources" in status.containerStatuses[0]!, kept);
-    assert.equal("resources" in status.containerStatuses[0]!, kept);
-    assert.equal((old as unknown as { status: { resize?: string } }).status.resize, "Proposed");
+    const statusOf = (object: object): unknown => (object as { status: unknown }).status;
+    assert.deepEqual(statusOf(next), statusOf(kept ? old : bare));
+    assert.deepEqual(old, before, "what was there is left alone");
   });
 }
 

@@ -39,23 +39,33 @@ const refused: [name: string, strategy: typeof deployment, spec: Sent, causes: s
     ],
   ],
   [
-    "numbers are not negative",
+    "counts of a deployment are not negative",
     deployment,
     { ...spec, replicas: -1, minReadySeconds: -1, revisionHistoryLimit: -1, progressDeadlineSeconds: 0 },
     ["Invalid spec.minReadySeconds", "Invalid spec.replicas", "Invalid spec.revisionHistoryLimit"],
   ],
-  ["the deadline is beyond the time to be ready", deployment, { ...spec, minReadySeconds: 600 }, ["Invalid spec.progressDeadlineSeconds"]],
-  ["recreation has no rolling settings", deployment, { ...spec, strategy: { type: "Recreate", rollingUpdate: { maxSurge: 1 } } }, ["Forbidden spec.strategy.rollingUpdate"]],
+  ["a deployment's deadline is longer than the time to be ready", deployment, { ...spec, minReadySeconds: 600 }, ["Invalid spec.progressDeadlineSeconds"]],
   [
-    "a rollout must be able to move",
+    "a deployment that recreates has no settings of rolling updates",
+    deployment,
+    { ...spec, strategy: { type: "Recreate", rollingUpdate: { maxSurge: 1 } } },
+    ["Forbidden spec.strategy.rollingUpdate"],
+  ],
+  [
+    "a rolling update that may neither add nor take away is refused",
     deployment,
     { ...spec, strategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: "0%" } } },
     ["Invalid spec.strategy.rollingUpdate.maxUnavailable"],
   ],
-  ["no more than all may be missing", deployment, { ...spec, strategy: { rollingUpdate: { maxUnavailable: "101%" } } }, ["Invalid spec.strategy.rollingUpdate.maxUnavailable"]],
+  [
+    "a rolling update cannot take away more than all pods",
+    deployment,
+    { ...spec, strategy: { rollingUpdate: { maxUnavailable: "101%" } } },
+    ["Invalid spec.strategy.rollingUpdate.maxUnavailable"],
+  ],
   ["an unknown way to roll out is refused", deployment, { ...spec, strategy: { type: "Odd" } }, ["NotSupported spec.strategy"]],
   [
-    "pods that end are refused",
+    "a template of pods that end is refused in a deployment",
     deployment,
     { ...spec, template: { ...template, spec: { ...pod, restartPolicy: "Never", activeDeadlineSeconds: 1 } } },
     ["Forbidden spec.template.spec.activeDeadlineSeconds", "NotSupported spec.template.spec.restartPolicy"],
@@ -75,7 +85,7 @@ const refused: [name: string, strategy: typeof deployment, spec: Sent, causes: s
   ],
   ["a stateful set needs a template", statefulSet, { selector }, ["Invalid spec.template.metadata.labels"]],
   [
-    "updates on deletion do not roll",
+    "a stateful set that is updated on deletion has no settings of rolling updates",
     statefulSet,
     { ...spec, updateStrategy: { type: "OnDelete", rollingUpdate: { partition: 1 } } },
     ["Invalid spec.updateStrategy.rollingUpdate"],
@@ -95,12 +105,12 @@ const refused: [name: string, strategy: typeof deployment, spec: Sent, causes: s
   ["a controller needs a template and a selector", replicationController, {}, ["Required spec.selector", "Required spec.template"]],
   ["a controller's selector matches its template", replicationController, { selector: { x: "y" }, template }, ["Invalid spec.template.metadata.labels"]],
   ["a budget says one of two numbers", podDisruptionBudget, { minAvailable: 1, maxUnavailable: 1 }, ["Invalid spec"]],
-  ["a budget may say none", podDisruptionBudget, { selector: {} }, []],
+  ["a budget need not say how many", podDisruptionBudget, { selector: {} }, []],
   ["a budget has at most all pods", podDisruptionBudget, { maxUnavailable: "150%" }, ["Invalid spec.maxUnavailable"]],
   ["a budget is not negative", podDisruptionBudget, { minAvailable: -1 }, ["Invalid spec.minAvailable"]],
   ["a budget's policy is known", podDisruptionBudget, { unhealthyPodEvictionPolicy: "Odd" }, ["NotSupported spec.unhealthyPodEvictionPolicy"]],
   [
-    "a number written as text is no share, but it counts",
+    "a number written as text is no share of daemons, but it counts",
     daemonSet,
     { ...spec, updateStrategy: { type: "RollingUpdate", rollingUpdate: { maxUnavailable: 1, maxSurge: "1" } } },
     ["Invalid spec.updateStrategy.rollingUpdate.maxSurge", "Invalid spec.updateStrategy.rollingUpdate.maxSurge"],
@@ -109,16 +119,22 @@ const refused: [name: string, strategy: typeof deployment, spec: Sent, causes: s
 for (const [name, strategy, sent, causes] of refused) test(name, () => assert.deepEqual(tryCreate(strategy, { metadata, spec: sent }).causes, causes));
 
 const changed: [name: string, strategy: typeof deployment, before: Sent, after: Sent, causes: string[]][] = [
-  ["a deployment's selector stays", deployment, spec, { ...spec, selector: { matchLabels: { z: "z" } } }, ["Invalid spec.selector", "Invalid spec.template.metadata.labels"]],
   [
-    "a daemon set's selector stays, and its faults are said twice",
+    "a deployment's selector cannot change",
+    deployment,
+    spec,
+    { ...spec, selector: { matchLabels: { z: "z" } } },
+    ["Invalid spec.selector", "Invalid spec.template.metadata.labels"],
+  ],
+  [
+    "a daemon set's selector cannot change, and its faults are said twice",
     daemonSet,
     spec,
     { ...spec, selector: { matchLabels: { z: "y" } } },
     ["Invalid spec.selector", "Invalid spec.template.metadata.labels", "Invalid spec.template.metadata.labels"],
   ],
-  ["the service of a stateful set stays", statefulSet, { ...spec, serviceName: "s" }, { ...spec, serviceName: "z" }, ["Forbidden spec"]],
-  ["the order of a stateful set stays", statefulSet, spec, { ...spec, podManagementPolicy: "Parallel" }, ["Forbidden spec"]],
+  ["the service of a stateful set cannot change", statefulSet, { ...spec, serviceName: "s" }, { ...spec, serviceName: "z" }, ["Forbidden spec"]],
+  ["the order in which a stateful set starts pods cannot change", statefulSet, spec, { ...spec, podManagementPolicy: "Parallel" }, ["Forbidden spec"]],
   [
     "size and template of a stateful set may change",
     statefulSet,
@@ -140,18 +156,18 @@ const statuses: [name: string, strategy: typeof deployment, status: Sent, causes
     ["Invalid status.numberReady"],
   ],
   ["no more pods are available than ready", deployment, { replicas: 3, readyReplicas: 1, availableReplicas: 2 }, ["Invalid status.availableReplicas"]],
-  ["collisions are never uncounted", deployment, { collisionCount: -1 }, ["Invalid status.collisionCount"]],
+  ["the count of collisions is never negative", deployment, { collisionCount: -1 }, ["Invalid status.collisionCount"]],
 ];
 for (const [name, strategy, status, causes] of statuses) test(name, () => assert.deepEqual(tryPart(strategy, "status", { metadata, spec }, { status }).causes, causes));
 
-test("a budget counts up from nothing", () => {
+test("the disruptions that a budget allows are not negative", () => {
   const { causes } = tryPart(podDisruptionBudget, "status", { metadata, spec: {} }, { status: { disruptionsAllowed: -1 } });
   assert.deepEqual(causes, ["Invalid status.disruptionsAllowed"]);
 });
 
 const specOf = (strategy: typeof deployment, sent: Sent): Sent => tryCreate(strategy, { metadata, spec: sent }).object["spec"] as Sent;
 
-test("what depends on other fields is filled in", () => {
+test("fields that are left out and depend on others are filled in", () => {
   assert.deepEqual(specOf(deployment, { ...spec, strategy: { rollingUpdate: { maxSurge: 3 } } })["strategy"], {
     type: "RollingUpdate",
     rollingUpdate: { maxSurge: 3, maxUnavailable: "25%" },
@@ -191,14 +207,14 @@ test("daemon sets count changes of their template", () => {
   );
 });
 
-test("the picture in a revision never changes", () => {
+test("the data of a revision never change, its number may", () => {
   const before = { metadata, revision: 1, data: { x: 1 } };
   assert.deepEqual(tryUpdate(controllerRevision, before, { ...before, data: { x: 2 } }).causes, ["Invalid data"]);
   assert.deepEqual(tryUpdate(controllerRevision, before, { ...before, revision: 2 }).causes, []);
   assert.deepEqual(tryCreate(controllerRevision, { metadata, revision: -1 }).causes, ["Invalid revision", "Required data"]);
 });
 
-test("long names are warned of", () => {
+test("a workload whose name is no host name is warned of", () => {
   assert.equal(tryCreate(deployment, { metadata: { name: "a.b" }, spec }).warnings.length, 1);
   assert.deepEqual(tryCreate(deployment, { metadata, spec }).warnings, []);
 });
@@ -206,12 +222,12 @@ test("long names are warned of", () => {
 const unwise = { ...template, spec: { ...pod, nodeSelector: { "beta.orch.io/os": "x" } } };
 const about = circumstancesOf(deployment);
 const heard: [name: string, strategy: typeof deployment, generations: [number, number], templates: [object, object], expected: number][] = [
-  ["a deployment that changes is looked at again", deployment, [1, 2], [unwise, unwise], 1],
-  ["one that gets a label is not", deployment, [1, 1], [unwise, unwise], 0],
-  ["a daemon set is, when its template changes", daemonSet, [1, 2], [unwise, unwise], 0],
-  ["and only then", daemonSet, [1, 2], [template, unwise], 1],
-  ["a replication controller speaks of what was before", replicationController, [1, 2], [template, unwise], 0],
-  ["even when that is mended", replicationController, [1, 2], [unwise, template], 1],
+  ["a deployment that changes is warned about again", deployment, [1, 2], [unwise, unwise], 1],
+  ["a deployment that only gets a label is not warned about again", deployment, [1, 1], [unwise, unwise], 0],
+  ["a daemon set that changes but for its template is not warned about again", daemonSet, [1, 2], [unwise, unwise], 0],
+  ["a daemon set is warned about when its template changes", daemonSet, [1, 2], [template, unwise], 1],
+  ["a replication controller is not warned about what a change brings", replicationController, [1, 2], [template, unwise], 0],
+  ["a replication controller is warned about what was before, even when that is mended", replicationController, [1, 2], [unwise, template], 1],
 ];
 for (const [name, strategy, [before, after], [old, now], expected] of heard) {
   test(name, () => {
