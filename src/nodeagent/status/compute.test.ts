@@ -43,78 +43,103 @@ const runningBefore: PodStatus = {
 };
 
 const cases: [name: string, pod: Pod, seen: ObservedPod, line: string, more?: Partial<StatusFacts>][] = [
-  ["nothing made yet", pod, observed([], []), "Pending c=ContainerCreating"],
-  ["nothing made yet, with init containers", withInit, observed([], []), "Pending i=PodInitializing c=PodInitializing"],
-  ["running", pod, observed([container(pod, "c", "running")]), "Running c=running+ready+started"],
-  ["made and not started", pod, observed([container(pod, "c", "created")]), "Pending c=waiting"],
-  ["one of two runs", two, observed([container(two, "c", "running")]), "Pending c=running+ready+started d=ContainerCreating"],
-  ["one of two ended", two, observed([container(two, "c", "running"), container(two, "d", "exited 1")]), "Running c=running+ready+started d=Error:1"],
-  ["ended, to be restarted", pod, observed([container(pod, "c", "exited 0")]), "Running c=Completed:0"],
-  ["waiting to be restarted", pod, observed([container(pod, "c", "exited 1")]), "Running c=CrashLoopBackOff<1", { trouble: backOff }],
-  ["restarted", pod, observed([container(pod, "c", "running", { restarts: 1 }), container(pod, "c", "exited 3")]), "Running c=running+ready+started<3x1"],
+  ["a pod of which nothing is made yet is pending", pod, observed([], []), "Pending c=ContainerCreating"],
+  ["a pod with init containers of which nothing is made yet is initializing", withInit, observed([], []), "Pending i=PodInitializing c=PodInitializing"],
+  ["a pod whose container runs is running", pod, observed([container(pod, "c", "running")]), "Running c=running+ready+started"],
+  ["a container that is made and not started waits", pod, observed([container(pod, "c", "created")]), "Pending c=waiting"],
+  ["a pod of which one of two containers runs is pending", two, observed([container(two, "c", "running")]), "Pending c=running+ready+started d=ContainerCreating"],
   [
-    "restarted, and what ended before was removed",
+    "a pod of which one of two containers ended is running",
+    two,
+    observed([container(two, "c", "running"), container(two, "d", "exited 1")]),
+    "Running c=running+ready+started d=Error:1",
+  ],
+  ["a pod whose only container ended and is to be restarted is running", pod, observed([container(pod, "c", "exited 0")]), "Running c=Completed:0"],
+  ["a container that waits to be restarted shows why, and how it ended", pod, observed([container(pod, "c", "exited 1")]), "Running c=CrashLoopBackOff<1", { trouble: backOff }],
+  [
+    "a container that was restarted shows how it ended before",
+    pod,
+    observed([container(pod, "c", "running", { restarts: 1 }), container(pod, "c", "exited 3")]),
+    "Running c=running+ready+started<3x1",
+  ],
+  [
+    "a container that was restarted shows its last end also when that container was removed",
     pod,
     observed([container(pod, "c", "running", { restarts: 2 })]),
     "Running c=running+ready+started<9x2",
     { old: { ...runningBefore, containerStatuses: [{ ...runningBefore.containerStatuses![0]!, lastState: { terminated: { exitCode: 9, startedAt: null, finishedAt: null } } }] } },
   ],
-  ["ended twice: the last end counts", pod, observed([container(pod, "c", "exited 2", { restarts: 1 }), container(pod, "c", "exited 3")]), "Running c=Error:2x1"],
-  ["succeeded for good", never, observed([container(never, "c", "exited 0")]), "Succeeded c=Completed:0"],
-  ["failed for good", never, observed([container(never, "c", "exited 1")]), "Failed c=Error:1"],
-  ["failed, to be tried again", onFailure, observed([container(onFailure, "c", "exited 1")]), "Running c=Error:1"],
-  ["succeeded after all", onFailure, observed([container(onFailure, "c", "exited 0")]), "Succeeded c=Completed:0"],
-  ["a failed init container that never restarts", neverInit, observed([container(neverInit, "i", "exited 1")]), "Failed i=Error:1 c=PodInitializing"],
-  ["an init container runs", withInit, observed([container(withInit, "i", "running")]), "Pending i=running c=PodInitializing"],
-  ["the init container is done", withInit, observed([container(withInit, "i", "exited 0")]), "Pending i=Completed:0+ready c=PodInitializing"],
-  ["a probe has not spoken", probed, observed([container(probed, "c", "running")]), "Running c=running+started"],
-  ["not yet started up", starting, observed([container(starting, "c", "running")]), "Running c=running"],
-  ["gone without a trace while it ran", pod, observed([], []), "Running c=ContainerCreating<137x3", { old: runningBefore }],
-  ["over, whatever the policy", pod, observed([container(pod, "c", "exited 0")]), "Succeeded c=Completed:0", { over: true }],
-  ["a static pod is never over", pod, observed([container(pod, "c", "exited 0")]), "Running c=Completed:0", { over: true, isStatic: true }],
-  ["evicted", pod, observed([container(pod, "c", "running")]), "Failed c=running+ready+started", { ended: { reason: "Evicted", message: "m" } }],
+  ["of two ends of a container the last one counts", pod, observed([container(pod, "c", "exited 2", { restarts: 1 }), container(pod, "c", "exited 3")]), "Running c=Error:2x1"],
+  ["a pod that never restarts and ended well has succeeded", never, observed([container(never, "c", "exited 0")]), "Succeeded c=Completed:0"],
+  ["a pod that never restarts and ended badly has failed", never, observed([container(never, "c", "exited 1")]), "Failed c=Error:1"],
+  ["a pod that failed and is to be tried again is running", onFailure, observed([container(onFailure, "c", "exited 1")]), "Running c=Error:1"],
+  ["a pod that restarts on failure and ended well has succeeded", onFailure, observed([container(onFailure, "c", "exited 0")]), "Succeeded c=Completed:0"],
+  ["a pod that never restarts fails with its init container", neverInit, observed([container(neverInit, "i", "exited 1")]), "Failed i=Error:1 c=PodInitializing"],
+  ["a pod whose init container runs is pending", withInit, observed([container(withInit, "i", "running")]), "Pending i=running c=PodInitializing"],
   [
-    "evicted, and ended well",
+    "a pod whose init container is done is pending until its containers are made",
+    withInit,
+    observed([container(withInit, "i", "exited 0")]),
+    "Pending i=Completed:0+ready c=PodInitializing",
+  ],
+  ["a container is not ready until its probe has spoken", probed, observed([container(probed, "c", "running")]), "Running c=running+started"],
+  ["a container is neither ready nor started until it has started up", starting, observed([container(starting, "c", "running")]), "Running c=running"],
+  ["a container that vanished while it ran counts as killed", pod, observed([], []), "Running c=ContainerCreating<137x3", { old: runningBefore }],
+  ["a pod that is over has its last phase, whatever its restart policy", pod, observed([container(pod, "c", "exited 0")]), "Succeeded c=Completed:0", { over: true }],
+  ["a static pod that restarts is never over", pod, observed([container(pod, "c", "exited 0")]), "Running c=Completed:0", { over: true, isStatic: true }],
+  ["an evicted pod has failed", pod, observed([container(pod, "c", "running")]), "Failed c=running+ready+started", { ended: { reason: "Evicted", message: "m" } }],
+  [
+    "an evicted pod whose containers ended well has succeeded",
     pod,
     observed([container(pod, "c", "exited 0")]),
     "Succeeded c=Completed:0",
     { over: true, ended: { reason: "Evicted", message: "m" }, old: { phase: "Failed" } },
   ],
   [
-    "past its deadline, and ended well",
+    "a pod past its deadline has failed, even if its containers ended well",
     pod,
     observed([container(pod, "c", "exited 0")]),
     "Failed c=Completed:0",
     { over: true, ended: { reason: "DeadlineExceeded", message: "m", lasts: true } },
   ],
-  ["a terminal phase stays", pod, observed([container(pod, "c", "running")]), "Succeeded c=running+ready+started", { old: { phase: "Succeeded" } }],
+  ["a pod that has succeeded stays so, whatever is seen", pod, observed([container(pod, "c", "running")]), "Succeeded c=running+ready+started", { old: { phase: "Succeeded" } }],
 ];
-for (const [name, of, seen, expected, more] of cases) test(`a pod is told: ${name}`, () => assert.equal(line(computeStatus(of, facts(seen, more))), expected));
+for (const [name, of, seen, expected, more] of cases) test(name, () => assert.equal(line(computeStatus(of, facts(seen, more))), expected));
 
 const judged: [name: string, pod: Pod, seen: ObservedPod, conditions: string][] = [
-  ["running", pod, observed([container(pod, "c", "running")]), "Initialized=True Ready=True ContainersReady=True PodScheduled=True"],
+  ["a pod that runs has all conditions", pod, observed([container(pod, "c", "running")]), "Initialized=True Ready=True ContainersReady=True PodScheduled=True"],
   [
-    "not ready",
+    "a pod whose container is not ready is not ready",
     probed,
     observed([container(probed, "c", "running")]),
     "Initialized=True Ready=False:ContainersNotReady ContainersReady=False:ContainersNotReady PodScheduled=True",
   ],
   [
-    "succeeded",
+    "a pod that has succeeded is completed and not ready",
     never,
     observed([container(never, "c", "exited 0")]),
     "Initialized=True:PodCompleted Ready=False:PodCompleted ContainersReady=False:PodCompleted PodScheduled=True",
   ],
-  ["failed", never, observed([container(never, "c", "exited 1")]), "Initialized=True Ready=False:PodFailed ContainersReady=False:PodFailed PodScheduled=True"],
-  ["initializing", withInit, observed([]), "Initialized=False:ContainersNotInitialized Ready=False:ContainersNotReady ContainersReady=False:ContainersNotReady PodScheduled=True"],
   [
-    "behind a closed gate",
+    "a pod that has failed is not ready",
+    never,
+    observed([container(never, "c", "exited 1")]),
+    "Initialized=True Ready=False:PodFailed ContainersReady=False:PodFailed PodScheduled=True",
+  ],
+  [
+    "a pod that is initializing is neither initialized nor ready",
+    withInit,
+    observed([]),
+    "Initialized=False:ContainersNotInitialized Ready=False:ContainersNotReady ContainersReady=False:ContainersNotReady PodScheduled=True",
+  ],
+  [
+    "a pod behind a closed gate is not ready though its containers are",
     samplePod({ readinessGates: [{ conditionType: "x" }] }),
     observed([container(pod, "c", "running")]),
     "Initialized=True Ready=False:ReadinessGatesNotReady ContainersReady=True PodScheduled=True",
   ],
 ];
-for (const [name, of, seen, expected] of judged) test(`conditions of a pod that is ${name}`, () => assert.equal(conditions(computeStatus(of, facts(seen))), expected));
+for (const [name, of, seen, expected] of judged) test(name, () => assert.equal(conditions(computeStatus(of, facts(seen))), expected));
 
 test("an open gate makes a pod ready, and the gate's condition is kept", () => {
   const gated = samplePod({ readinessGates: [{ conditionType: "x" }] }, {}, { conditions: [{ type: "x", status: "True", lastProbeTime: null, lastTransitionTime: null }] });
@@ -160,11 +185,11 @@ test("while containers may run, a pod is not called over", () => {
 });
 
 const endings: [name: string, ended: StatusFacts["ended"], ready: string][] = [
-  ["evicted is as ready as its containers", { reason: "Evicted", message: "m" }, "True"],
-  ["past its deadline is not ready", { reason: "DeadlineExceeded", message: "m", lasts: true }, "False"],
+  ["a pod that is evicted is as ready as its containers while they end", { reason: "Evicted", message: "m" }, "True"],
+  ["a pod past its deadline is not ready while its containers end", { reason: "DeadlineExceeded", message: "m", lasts: true }, "False"],
 ];
 for (const [name, ended, ready] of endings) {
-  test(`a pod that is ${name} while they end`, () => {
+  test(name, () => {
     const { phase, conditions } = computeStatus(pod, facts(observed([container(pod, "c", "running")]), { ended: ended! }));
     assert.deepEqual([phase, conditions?.find(({ type }) => type === "Ready")?.status], ["Failed", ready]);
   });
@@ -176,16 +201,20 @@ const base: PodStatus = {
   conditions: [{ type: "Ready", status: "False", reason: "r", message: "m", lastProbeTime: null, lastTransitionTime: "t" }],
 };
 const patches: [name: string, to: PodStatus, patch: object | undefined][] = [
-  ["nothing", { ...base }, undefined],
-  ["the phase", { ...base, phase: "Failed" }, { phase: "Failed" }],
-  ["something gone", { podIPs: base.podIPs, conditions: base.conditions }, { phase: null }],
-  ["another address", { ...base, podIPs: [{ ip: "2" }] }, { podIPs: [{ ip: "2" }, { ip: "1", $patch: "delete" }], "$setElementOrder/podIPs": [{ ip: "2" }] }],
+  ["a status that did not change makes no patch", { ...base }, undefined],
+  ["a patch says what is new", { ...base, phase: "Failed" }, { phase: "Failed" }],
+  ["a patch takes away what is gone", { podIPs: base.podIPs, conditions: base.conditions }, { phase: null }],
   [
-    "a condition without its reason",
+    "a patch of a list takes away entries that are gone",
+    { ...base, podIPs: [{ ip: "2" }] },
+    { podIPs: [{ ip: "2" }, { ip: "1", $patch: "delete" }], "$setElementOrder/podIPs": [{ ip: "2" }] },
+  ],
+  [
+    "a patch takes the reason from a condition that has none any more",
     { ...base, conditions: [{ type: "Ready", status: "True", lastProbeTime: null, lastTransitionTime: "u" }] },
     { conditions: [{ reason: null, message: null, type: "Ready", status: "True", lastProbeTime: null, lastTransitionTime: "u" }] },
   ],
 ];
 for (const [name, to, patch] of patches) {
-  test(`a patch says what changed: ${name}`, () => assert.deepEqual(statusPatch(pod, base, to), patch && { metadata: { uid: "u" }, status: patch }));
+  test(name, () => assert.deepEqual(statusPatch(pod, base, to), patch && { metadata: { uid: "u" }, status: patch }));
 }
