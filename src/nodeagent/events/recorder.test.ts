@@ -146,3 +146,12 @@ test("events wait for a server that is away, and a refused one is not tried agai
   assert.equal(api.asked.length, before + 1);
   assert.match(metrics.expose(), /events_dropped_total\{reason="refused"\} 1/);
 });
+
+test("a recorder that was stopped takes no more events, and misses none of them", async () => {
+  const { api, metrics, recorder, settle } = setUp({ queueSize: 1 });
+  recorder.stop();
+  for (let i = 0; i < 3; i++) recorder.event(pod(`p${i}`), "Normal", "Started", "x");
+  await settle();
+  assert.deepEqual(api.asked, []);
+  assert.doesNotMatch(metrics.expose(), /events_dropped_total\{/);
+});

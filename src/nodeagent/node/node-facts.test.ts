@@ -71,6 +71,24 @@ test("thresholds of 0% and 100% switch their signal off", () => {
 });
 
 const well = { memoryPressure: false, diskPressure: false, pidPressure: false, troubles: [] };
+const readiness: [rule: string, before: readonly string[], troubles: readonly string[], event: string | undefined][] = [
+  ["a node that was never told about is not said to become ready", [], [], undefined],
+  ["conditions that others keep do not make a node known", ["NetworkUnavailable=False"], [], undefined],
+  ["a node that was not ready and is, becomes ready", ["Ready=False"], [], "NodeReady"],
+  ["a node that was ready and is not, is said so", ["Ready=True"], ["a"], "NodeNotReady"],
+  ["a node that stays ready is not said to become so", ["Ready=True"], [], undefined],
+];
+for (const [rule, before, troubles, event] of readiness) {
+  test(rule, () => {
+    const old = before.map((text) => ({ type: text.split("=")[0]!, status: text.split("=")[1]!, lastHeartbeatTime: null, lastTransitionTime: null }));
+    const { events } = nextConditions(old, { ...well, troubles }, 0, dialects.orch);
+    assert.equal(
+      events.find((each) => each.endsWith("Ready")),
+      event,
+    );
+  });
+}
+
 test("conditions are told with reasons and messages, and their changes as events", () => {
   const first = nextConditions([], well, 0, dialects.orch);
   assert.deepEqual(

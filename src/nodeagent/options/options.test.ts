@@ -92,6 +92,7 @@ const refused: [given: string | Record<string, unknown>, named: string[]][] = [
   ["--eviction-hard=memory.available=1Gi", ["--eviction-hard"]],
   ["--eviction-hard=disk.available<1Gi", ["--eviction-hard", "disk.available"]],
   ["--reserved-cpus=a-b", ["reservedSystemCPUs"]],
+  ["--reserved-cpus=0,3-1", ["reservedSystemCPUs", '"3-1" is not']],
   ["--enforce-node-allocatable=everything", ["enforceNodeAllocatable"]],
   ["--enforce-node-allocatable=pods,system-reserved", ["systemReservedCgroup"]],
   ["--enforce-node-allocatable=pods,orch-reserved", ["orchReservedCgroup"]],

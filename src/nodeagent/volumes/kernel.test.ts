@@ -25,6 +25,8 @@ async function scratch(t: TestContext): Promise<string> {
 test("mount points are read from the kernel's list, blanks and all", () => {
   const text = "1 0 0:1 / /a rw - x x rw\n2 1 0:2 / /a/b\\040c rw - x x rw\n3 1 0:3 / /ab rw - x x rw\n";
   assert.deepEqual(mountPointsBelow(text, "/a"), ["/a", "/a/b c"]);
+  assert.deepEqual(mountPointsBelow(text, "/a/b c"), ["/a/b c"]);
+  assert.deepEqual(mountPointsBelow(text, "/b"), []);
 });
 
 test("a bound sub path shows what was there when it was bound", asRoot, async (t) => {

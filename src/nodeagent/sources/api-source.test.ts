@@ -1,0 +1,57 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Pod } from "#api";
+import { type Log, silentLog, virtualClock } from "#base";
+import { Unreachable } from "#client";
+import { dialects } from "#dialect";
+import { fakeApi } from "../fake-api.fixture.ts";
+import { apiSource } from "./api-source.ts";
+import { wantedPods } from "./wanted-pods.ts";
+
+const { configMirror } = dialects.orch.names.annotations;
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 50; turn++) await new Promise((resolve) => setImmediate(resolve));
+};
+
+test("a server that cannot be asked is told of once, and its pods are wanted when it is back", async () => {
+  const clock = virtualClock();
+  const api = fakeApi();
+  const [warnings, told]: [string[], string[]] = [[], []];
+  const log: Log = { ...silentLog, warn: (message, fields) => void warnings.push(`${message}: ${String(fields?.["error"])}`) };
+  const wanted = wantedPods({
+    dialect: dialects.orch,
+    clock,
+    sources: ["api"],
+    onWanted: (pod) => void told.push(`wanted ${pod.metadata.name}`),
+    onUnwanted: (uid) => void told.push(`unwanted ${uid}`),
+    onReady: () => void told.push("ready"),
+  });
+  const pods = "/api/v1/pods";
+  const put = (name: string, annotations = {}): Promise<unknown> =>
+    api.client.request("POST", pods, { metadata: { name, namespace: "n", uid: `uid-${name}`, annotations }, spec: {} });
+  await put("web");
+  await put("shadow", { [configMirror]: "x" });
+  api.asked.length = 0;
+  api.answer = () => new Unreachable("nobody there");
+  const stop = new AbortController();
+  const onMirror = (pod: Pod, gone: boolean): void => void told.push(`mirror ${pod.metadata.name}${gone ? " gone" : ""}`);
+  const source = apiSource({ client: api.client, clock, log, nodeName: "n1", wanted, onMirror }, stop.signal);
+  for (let second = 0; second < 10; second++) {
+    await settle();
+    await clock.advance(1000);
+  }
+  assert.ok(api.asked.length > 1 && api.asked.every((each) => each.includes("fieldSelector=spec.nodeName%3Dn1")), "it is asked again, for pods of this node");
+  assert.deepEqual([warnings, told], [["the API server cannot be asked for pods: nobody there"], []]);
+  api.answer = () => undefined;
+  await clock.advance(60_000);
+  await source.synced;
+  await settle();
+  assert.deepEqual(told.splice(0), ["wanted web", "mirror shadow", "ready"]);
+  await api.client.request("DELETE", `${pods}/web`);
+  await api.client.request("DELETE", `${pods}/shadow`);
+  await settle();
+  assert.deepEqual(told, ["unwanted uid-web", "mirror shadow gone"]);
+  assert.equal(warnings.length, 1);
+  stop.abort();
+  await source.stopped;
+});
