@@ -3,19 +3,31 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { systemClock } from "#base";
-import { lockFile } from "./lock-file.ts";
+import { type Clock, systemClock } from "#base";
+import { type LockFile, lockFile } from "./lock-file.ts";
 
 test("a lock is held until released, and whoever waits for it is noticed", async () => {
   const folder = mkdtempSync(join(tmpdir(), "orch-lock-"));
   const stop = new AbortController();
+  let second: Promise<LockFile> | undefined;
+  let passed = false;
+  const path = join(folder, "lock");
+  const clock: Clock = {
+    ...systemClock,
+    // Whoever looks and sees nobody sleeps: only then the second comes.
+    sleep: async (_milliseconds, signal) => {
+      second ??= lockFile(path, systemClock).finally(() => (passed = true));
+      await systemClock.sleep(1, signal);
+    },
+  };
   try {
-    const path = join(folder, "lock");
-    const first = await lockFile(path, systemClock);
-    const second = lockFile(path, systemClock);
+    const first = await lockFile(path, clock);
     await first.contended(stop.signal);
+    assert.ok(second, "nobody waited before the second came");
+    assert.equal(passed, false, "the second waits");
     first.release();
     (await second).release();
+    assert.equal(passed, true);
   } finally {
     stop.abort();
     rmSync(folder, { recursive: true });
