@@ -36,30 +36,15 @@ export function podAccess({ clock, registry, runtime, limits, checkpointFolder }
   const runningId = (pod: Pod, name: string): string | undefined => registry.containers(uidOf(pod)).find((one) => one.name === name && one.state === "running")?.id;
   const noPod = text(404, "pod does not exist");
   return {
-    exec: async (request) => {
-      const streams = streamsOf(request.query);
-      if (!streams) return text(400, "you must specify at least 1 of stdin, stdout, stderr");
-      const pod = podOf(request);
-      if (!pod) return noPod;
-      const { container = "" } = request.parts;
-      const id = runningId(pod, container);
-      if (!id) return text(500, `container not found (${JSON.stringify(container)})`);
-      if (!request.call.upgradable) return tunnel(request.call, "", limits);
-      return await streamed(() => runtime.exec({ containerId: id, cmd: [...request.query.all("command")], ...streams }, request.call.signal), request);
-    },
-    attach: async (request) => {
-      const streams = streamsOf(request.query);
-      if (!streams) return text(400, "you must specify at least 1 of stdin, stdout, stderr");
-      const pod = podOf(request);
-      if (!pod) return noPod;
-      const { container = "" } = request.parts;
-      const id = runningId(pod, container);
-      if (!id) return text(500, `container ${container} not found in pod ${nameOf(pod)}_${namespaceOf(pod)}`);
-      if (!request.call.upgradable) return tunnel(request.call, "", limits);
-      // A terminal is the container's own matter: whether it has one was decided when it was made.
-      const tty = everyContainerOf(pod).find((one) => one.name === container)?.tty === true;
-      return await streamed(() => runtime.attach({ containerId: id, ...streams, tty }, request.call.signal), request);
-    },
+    exec: toContainer(notFound, ({ id, streams }, { query, call }) => runtime.exec({ containerId: id, cmd: [...query.all("command")], ...streams }, call.signal)),
+    attach: toContainer(
+      (name, pod) => `container ${name} not found in pod ${nameOf(pod)}_${namespaceOf(pod)}`,
+      ({ id, name, pod, streams }, { call }) => {
+        // A terminal is the container's own matter: whether it has one was decided when it was made.
+        const tty = everyContainerOf(pod).find((one) => one.name === name)?.tty === true;
+        return runtime.attach({ containerId: id, ...streams, tty }, call.signal);
+      },
+    ),
     portForward: async (request) => {
       const ports = portsOf(request);
       if ("problem" in ports) return text(400, ports.problem);
@@ -76,7 +61,7 @@ export function podAccess({ clock, registry, runtime, limits, checkpointFolder }
       const { container = "" } = request.parts;
       const command = await commandOf(request);
       const id = runningId(pod, container);
-      if (!id) return text(500, `container not found (${JSON.stringify(container)})`);
+      if (!id) return text(500, notFound(container));
       try {
         const { stdout, stderr, exitCode } = await runtime.execSync(id, command.split(" "), 0, request.call.signal);
         if (exitCode !== 0) return text(500, `command '${command}' exited with ${exitCode}: ${Buffer.from(stderr).toString()}`);
@@ -105,6 +90,21 @@ export function podAccess({ clock, registry, runtime, limits, checkpointFolder }
     },
   };
 
+  /** Connects streams to a running container of the pod. */
+  function toContainer(missing: (name: string, pod: Pod) => string, connect: (to: Connected, request: Request) => Promise<string>): Answer {
+    return async (request) => {
+      const streams = streamsOf(request.query);
+      if (!streams) return text(400, "you must specify at least 1 of stdin, stdout, stderr");
+      const pod = podOf(request);
+      if (!pod) return noPod;
+      const { container: name = "" } = request.parts;
+      const id = runningId(pod, name);
+      if (!id) return text(500, missing(name, pod));
+      if (!request.call.upgradable) return tunnel(request.call, "", limits);
+      return await streamed(() => connect({ pod, name, id, streams }, request), request);
+    };
+  }
+
   async function streamed(ask: () => Promise<string>, { call }: Request): Promise<Reply> {
     try {
       return tunnel(call, await ask(), limits);
@@ -114,10 +114,26 @@ export function podAccess({ clock, registry, runtime, limits, checkpointFolder }
   }
 }
 
+interface Streams {
+  readonly stdin: boolean;
+  readonly stdout: boolean;
+  readonly stderr: boolean;
+  readonly tty: boolean;
+}
+
+interface Connected {
+  readonly pod: Pod;
+  /** The container's name. */
+  readonly name: string;
+  readonly id: string;
+  readonly streams: Streams;
+}
+
+const notFound = (container: string): string => `container not found (${JSON.stringify(container)})`;
 const isOn = (query: Query, name: string): boolean => query.get(name) === "1";
 
 /** What is asked to be connected; undefined when it is nothing. With a terminal there is no error stream of its own. */
-function streamsOf(query: Query): { stdin: boolean; stdout: boolean; stderr: boolean; tty: boolean } | undefined {
+function streamsOf(query: Query): Streams | undefined {
   const [stdin, stdout, tty] = [isOn(query, "input"), isOn(query, "output"), isOn(query, "tty")];
   const stderr = isOn(query, "error") && !tty;
   return stdin || stdout || stderr ? { stdin, stdout, stderr, tty } : undefined;
