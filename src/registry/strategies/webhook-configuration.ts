@@ -167,34 +167,29 @@ const columns: readonly Column<ValidatingWebhookConfiguration | MutatingWebhookC
   ageColumn,
 ];
 
-export const validatingWebhookConfiguration = strategy<ValidatingWebhookConfiguration>({
-  resource: "validatingwebhookconfigurations",
-  singular: "validatingwebhookconfiguration",
+const configuration = {
   categories: ["api-extensions"],
   scope: "Cluster",
-  hub: ValidatingWebhookConfiguration,
   generation: true,
   conditionalUpdate: true,
   metaChecks: { asNew: 1, asChange: 0, anyFinalizer: true },
-  prepareForCreate: (obj) => dropConditions(obj),
-  prepareForUpdate: (obj, old) => dropConditions(obj, old),
-  validate: ({ webhooks }) => errorsOf(webhooks, strict),
-  validateUpdate: ({ webhooks }, old) => errorsOf(webhooks, strictnessOf(old.webhooks ?? [])),
+  prepareForCreate: (obj: Configuration) => dropConditions(obj),
+  prepareForUpdate: (obj: Configuration, old: Configuration) => dropConditions(obj, old),
+  validate: ({ webhooks }: Configuration) => errorsOf(webhooks, strict),
+  validateUpdate: ({ webhooks }: Configuration, old: Configuration) => errorsOf(webhooks, strictnessOf(old.webhooks ?? [])),
   columns,
+} as const;
+
+export const validatingWebhookConfiguration = strategy<ValidatingWebhookConfiguration>({
+  ...configuration,
+  resource: "validatingwebhookconfigurations",
+  singular: "validatingwebhookconfiguration",
+  hub: ValidatingWebhookConfiguration,
 });
 
 export const mutatingWebhookConfiguration = strategy<MutatingWebhookConfiguration>({
+  ...configuration,
   resource: "mutatingwebhookconfigurations",
   singular: "mutatingwebhookconfiguration",
-  categories: ["api-extensions"],
-  scope: "Cluster",
   hub: MutatingWebhookConfiguration,
-  generation: true,
-  conditionalUpdate: true,
-  metaChecks: { asNew: 1, asChange: 0, anyFinalizer: true },
-  prepareForCreate: (obj) => dropConditions(obj),
-  prepareForUpdate: (obj, old) => dropConditions(obj, old),
-  validate: ({ webhooks }) => errorsOf(webhooks, strict),
-  validateUpdate: ({ webhooks }, old) => errorsOf(webhooks, strictnessOf(old.webhooks ?? [])),
-  columns,
 });
