@@ -1,78 +1,12 @@
 import assert from "node:assert/strict";
-import { chmod, lstat, mkdir, mkdtemp, readFile, readdir, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
-import { type TestContext, test } from "node:test";
-import type { Pod } from "#api";
-import { silentLog, virtualClock } from "#base";
+import { chmod, lstat, mkdir, readFile, readdir, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import { silentLog } from "#base";
 import { dialects } from "#dialect";
-import { fakeApi } from "../fake-api.fixture.ts";
 import { VolumeTrouble } from "../seams.ts";
-import { fakeMounter } from "./fake-mounter.fixture.ts";
-import { referencedObjects } from "./referenced-objects.ts";
 import { podVolumes } from "./volumes.ts";
-
-type Spec = Record<string, unknown>;
-const podWith = (volume: object, spec: Spec = {}, metadata: object = {}): Pod =>
-  ({
-    metadata: { name: "p", namespace: "ns", uid: "u1", labels: { a: "one" }, ...metadata },
-    spec: { volumes: [{ name: "v", ...volume }], containers: [{ name: "c", volumeMounts: [{ name: "v", mountPath: "/v" }] }], ...spec },
-  }) as unknown as Pod;
-
-async function setUp(t: TestContext) {
-  const folder = await mkdtemp(join(tmpdir(), "volumes-"));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  const clock = virtualClock(Date.UTC(2024, 0, 1));
-  const api = fakeApi();
-  const mounter = fakeMounter();
-  const events: string[] = [];
-  const changed: string[] = [];
-  const counted: string[] = [];
-  const objects = referencedObjects({ client: api.client, clock, log: silentLog, strategy: "Watch", onChange: (uids) => void changed.push(...uids) });
-  t.after(() => objects.close());
-  /** An agent's volumes; another call is another agent that knows nothing yet. */
-  const anAgent = (more: { readonly keepTerminated?: boolean } = {}) =>
-    podVolumes({
-      ...more,
-      dialect: dialects.orch,
-      client: api.client,
-      clock,
-      log: silentLog,
-      events: { event: (_, __, reason, message) => void events.push(`${reason}: ${message}`) },
-      objects,
-      node: { name: "n1", allocatable: () => ({ memory: "1Gi", cpu: "4" }), labels: () => ({ zone: "a" }) },
-      mounter,
-      tally: {
-        tried: (operation, plugin, milliseconds, isGood) => void counted.push(`${operation} ${plugin} ${milliseconds} ${isGood ? "good" : "bad"}`),
-        inPlace: (operation, plugin, milliseconds) => void counted.push(`${operation} ${plugin} in place after ${milliseconds}`),
-      },
-      podsFolder: join(folder, "pods"),
-    });
-  const volumes = anAgent();
-  const put = (path: string, object: object): Promise<unknown> => api.client.request("POST", path, object);
-  const map = (name: string, data: object, more: object = {}): Promise<unknown> => put("/api/v1/namespaces/ns/configmaps", { metadata: { name, namespace: "ns" }, data, ...more });
-  const secret = (name: string, data: Record<string, string>): Promise<unknown> =>
-    put("/api/v1/namespaces/ns/secrets", {
-      metadata: { name, namespace: "ns" },
-      data: Object.fromEntries(Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString("base64")])),
-    });
-  const mount = async (pod: Pod) => (await volumes.mount(pod, new AbortController().signal)).get("v")!;
-  const place = (kind: string, name = "v"): string => join(folder, "pods", "u1", "volumes", `${dialects.orch.data.labelDomain}~${kind}`, name);
-  /** What a container would see: path, mode, content. */
-  const seen = async (at: string): Promise<Record<string, string>> => {
-    const found: Record<string, string> = {};
-    for (const name of (await readdir(at, { recursive: true })).filter((path) => !path.startsWith(".."))) {
-      const { mode } = await stat(join(at, name));
-      if ((await stat(join(at, name))).isFile()) found[name] = `${(mode & 0o777).toString(8)} ${await readFile(join(at, name), "utf8")}`;
-      else
-        for (const below of await readdir(join(at, name)))
-          found[`${name}/${below}`] = `${((await stat(join(at, name, below))).mode & 0o777).toString(8)} ${await readFile(join(at, name, below), "utf8")}`;
-    }
-    return found;
-  };
-  return { folder, clock, api, mounter, events, changed, counted, objects, volumes, anAgent, map, secret, mount, place, seen };
-}
+import { podWith, setUp } from "./volumes.fixture.ts";
 
 test("a config map is a folder of links into its data", async (t) => {
   const { map, mount, place, seen } = await setUp(t);
@@ -283,113 +217,6 @@ test("a volume that no container mounts is not set up", async (t) => {
   assert.equal(mounted.size, 0);
   assert.deepEqual(await readdir(folder), []);
 });
-
-const hostPaths: [type: string, what: string, outcome: RegExp | "fine"][] = [
-  ["", "missing", "fine"],
-  ["Directory", "folder", "fine"],
-  ["Directory", "file", /file is not a directory/],
-  ["Directory", "missing", /missing is not a directory/],
-  ["DirectoryOrCreate", "missing", "fine"],
-  ["DirectoryOrCreate", "file", /is not a directory/],
-  ["DirectoryOrCreate", "/proc/none/below", /\/proc\/none/],
-  ["File", "file", "fine"],
-  ["File", "folder", /folder is not a file/],
-  ["FileOrCreate", "missing", "fine"],
-  ["Socket", "socket", "fine"],
-  ["Socket", "file", /is not a socket file/],
-  ["CharDevice", "file", /is not a character device/],
-  ["BlockDevice", "folder", /is not a block device/],
-];
-for (const [type, what, outcome] of hostPaths) {
-  test(`hostPath of type ${type || "none"} on ${what}: ${outcome === "fine" ? "fine" : "refused"}`, async (t) => {
-    const { folder, mount } = await setUp(t);
-    await mkdir(join(folder, "folder"));
-    await writeFile(join(folder, "file"), "");
-    const server = createServer().listen(join(folder, "socket"));
-    t.after(() => void server.close());
-    await new Promise((resolve) => server.once("listening", resolve));
-    const pod = podWith({ hostPath: { path: resolve(folder, what), type } });
-    if (outcome !== "fine") {
-      await assert.rejects(mount(pod), outcome);
-      return;
-    }
-    assert.deepEqual(await mount(pod), { hostPath: join(folder, what) });
-    if (type.endsWith("OrCreate")) assert.equal((await stat(join(folder, what))).isDirectory(), type.startsWith("Directory"));
-  });
-}
-
-test("an NFS volume is mounted with its options", async (t) => {
-  const { mount, mounter, place } = await setUp(t);
-  assert.deepEqual(await mount(podWith({ nfs: { server: "fd00::1", path: "/x", readOnly: true } })), { hostPath: place("nfs"), readOnly: true });
-  assert.deepEqual(mounter.done, ["nfs [fd00::1]:/x ro"]);
-});
-
-const claimed: [name: string, claim: object, volume: object, expected: RegExp | "host" | "local" | "nfs"][] = [
-  ["a path of the host", {}, { hostPath: "here" }, "host"],
-  ["a local folder", {}, { local: "here" }, "local"],
-  ["an NFS export", {}, { nfs: { server: "s", path: "/e" }, mountOptions: ["hard"] }, "nfs"],
-  ["a claim that is not bound", { status: { phase: "Pending" } }, { hostPath: "here" }, /PVC is not bound/],
-  ["a claim that goes away", { metadata: { deletionTimestamp: "2024-01-01T00:00:00Z" } }, { hostPath: "here" }, /PVC is being deleted/],
-  ["a volume of another claim", {}, { hostPath: "here", claimRef: { uid: "other" } }, /bound to another claim/],
-  [
-    "a volume of another node",
-    {},
-    { local: "here", nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key: "zone", operator: "In", values: ["b"] }] }] } } },
-    /node affinity does not match/,
-  ],
-  [
-    "a block device that is to be mounted",
-    {},
-    { local: "here", volumeMode: "Block" },
-    /failed to process volumes=\[v\]: volume v has volumeMode Block, but is specified in volumeMounts$/,
-  ],
-];
-for (const [name, claim, volume, expected] of claimed) {
-  test(`a claim on ${name}`, async (t) => {
-    const { api, folder, mount, mounter, place } = await setUp(t);
-    const path = join(folder, "here");
-    await mkdir(path);
-    const whole = JSON.parse(JSON.stringify(volume).replaceAll('"here"', JSON.stringify({ path }))) as object;
-    const { metadata, ...rest } = claim as { metadata?: object };
-    api.objects.set("/api/v1/namespaces/ns/persistentvolumeclaims/c1", {
-      metadata: { name: "c1", uid: "claim", ...metadata },
-      spec: { volumeName: "pv1" },
-      status: { phase: "Bound" },
-      ...rest,
-    });
-    api.objects.set("/api/v1/persistentvolumes/pv1", { metadata: { name: "pv1" }, spec: { claimRef: { uid: "claim" }, ...whole } });
-    const mounting = mount(podWith({ persistentVolumeClaim: { claimName: "c1", readOnly: true } }));
-    if (expected instanceof RegExp) await assert.rejects(mounting, expected);
-    else if (expected === "host") assert.deepEqual(await mounting, { hostPath: path, readOnly: true });
-    else {
-      assert.equal((await mounting).hostPath, place(expected === "nfs" ? "nfs" : "local-volume", "pv1"));
-      assert.deepEqual(mounter.done, [expected === "nfs" ? "nfs s:/e ro,hard" : `bind ${path}`]);
-    }
-  });
-}
-
-const devices: [name: string, volume: object, told: RegExp][] = [
-  ["that is a folder", { local: "here", volumeMode: "Block" }, /^FailedMapVolume: MapVolume\.MapBlockVolume failed for volume "pv1" : .*here is a directory, and no block device$/],
-  [
-    "that is not there",
-    { local: { path: "/dev/nothing" }, volumeMode: "Block" },
-    /^FailedMapVolume: .*EvalHostSymlinks failed for volume "pv1" : lstat \/dev\/nothing: no such file or directory$/,
-  ],
-  ["of a kind that has none", { hostPath: "here", volumeMode: "Block" }, /^FailedMapVolume: .*"pv1" : only volumes of the kind local/],
-  ["that is to be mounted", { local: "here" }, /volume v has volumeMode Filesystem, but is specified in volumeDevices$/],
-];
-for (const [name, volume, told] of devices) {
-  test(`a claim on a device ${name} is refused`, async (t) => {
-    const { api, folder, mount, events } = await setUp(t);
-    await mkdir(join(folder, "here"));
-    const whole = JSON.parse(JSON.stringify(volume).replaceAll('"here"', JSON.stringify({ path: join(folder, "here") }))) as object;
-    api.objects.set("/api/v1/namespaces/ns/persistentvolumeclaims/c1", { metadata: { name: "c1", uid: "claim" }, spec: { volumeName: "pv1" }, status: { phase: "Bound" } });
-    api.objects.set("/api/v1/persistentvolumes/pv1", { metadata: { name: "pv1" }, spec: { claimRef: { uid: "claim" }, ...whole } });
-    const pod = podWith({ persistentVolumeClaim: { claimName: "c1" } }, { containers: [{ name: "c", volumeDevices: [{ name: "v", devicePath: "/dev/x" }] }] });
-    await assert.rejects(mount(pod), VolumeTrouble);
-    assert.match(events.at(-1)!, told);
-  });
-}
 
 test("a path inside a volume is made, and cannot lead out of it", async (t) => {
   const { folder, mount, mounter, volumes } = await setUp(t);
