@@ -12,8 +12,9 @@ export function makeFolder(path: string): void {
     try {
       mkdirSync(folder, { mode: 0o700 });
     } catch (error) {
+      if (!isTaken(error)) throw error;
       // Somebody else may have made it in the meantime.
-      if (!isTaken(error) || !isFolder(folder)) throw error;
+      if (!isFolder(folder)) throw notFolder(folder, error);
     }
   }
 }
@@ -24,11 +25,13 @@ export async function makeFolderAsync(path: string, mode: number): Promise<void>
   for (let at = resolve(path); !(await isFolderAsync(at)); at = dirname(at)) missing.push(at);
   for (const folder of missing.reverse()) {
     await mkdir(folder, { mode }).catch(async (error: unknown) => {
-      if (!isTaken(error) || !(await isFolderAsync(folder))) throw error;
+      if (!isTaken(error)) throw error;
+      if (!(await isFolderAsync(folder))) throw notFolder(folder, error);
     });
   }
 }
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 const isFolderAsync = async (path: string): Promise<boolean> => (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+const notFolder = (path: string, cause: unknown): Error => new Error(`${path} is not a directory`, { cause });
 const isTaken = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "EEXIST";

@@ -136,7 +136,7 @@ const commands: [args: string[], code: number, text: RegExp][] = [
   [["up", "--no-such-flag"], 1, /--no-such-flag/],
   [["down", "--help"], 0, /--purge/],
   [["down", "--data-dir=/nonexistent/orch"], 0, /no cluster runs/],
-  [["up", "--agent=false", "--data-dir=/dev/null"], 1, /^error: \/dev\/null cannot be used: it is not a directory\n$/],
+  [["up", "--agent=false", "--data-dir=/dev/null"], 1, /^error: \/dev\/null cannot be used: \/dev\/null is not a directory\n$/],
   [["up", "--agent=false", "--data-dir=/proc/orch"], 1, /^error: \/proc\/orch cannot be used: .*\n$/],
   [["store"], 1, /orch store backup/],
   [["store", "--data-dir", "/nonexistent/orch", "backup", "x"], 1, /there is no store in \/nonexistent\/orch/],

@@ -3,6 +3,7 @@ import { closeSync, mkdtempSync, readFileSync, rmSync, statSync, writeSync } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type TestContext, test } from "node:test";
+import { virtualClock } from "#base";
 import { LogFile } from "./log-file.ts";
 
 function opened(t: TestContext, mostBytes?: number): { readonly path: string; readonly log: LogFile; readonly run: number } {
@@ -49,4 +50,17 @@ test("only so many lines are shown", (t) => {
   const { log, run } = opened(t);
   writeSync(run, Array.from({ length: 100 }, (_, line) => `line ${line}\n`).join(""));
   assert.deepEqual([log.lastLines().length, log.lastLines().at(-1)], [12, "line 99"]);
+});
+
+test("the size is looked after until somebody says enough", async (t) => {
+  const { path, log, run } = opened(t, 3);
+  const clock = virtualClock(0);
+  const enough = log.keepSmall(clock);
+  writeSync(run, "a line\n");
+  await clock.advance(10_000);
+  assert.equal(readFileSync(path, "utf8"), "");
+  enough();
+  writeSync(run, "a line\n");
+  await clock.advance(20_000);
+  assert.equal(readFileSync(path, "utf8"), "a line\n");
 });

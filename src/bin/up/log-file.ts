@@ -1,11 +1,12 @@
 // The log of a program that writes to it by itself: kept from growing without end, and read for the program's last words.
 import { closeSync, copyFileSync, fstatSync, openSync, readSync, rmSync, statSync, truncateSync } from "node:fs";
 import { dirname } from "node:path";
-import { makeFolder } from "#base";
+import { type Clock, makeFolder } from "#base";
 
 const shownLines = 12;
 const shownBytes = 16_384;
 const usualMostBytes = 16 * 1024 * 1024;
+const lookMilliseconds = 10_000;
 
 export class LogFile {
   readonly #path: string;
@@ -39,6 +40,17 @@ export class LogFile {
     }
     truncateSync(this.#path);
     this.#begin = 0;
+  }
+
+  /** Looks after its size until the returned function is called. */
+  keepSmall(clock: Clock): () => void {
+    let cancel = (): void => undefined;
+    const look = (): void => {
+      this.trim();
+      cancel = clock.after(lookMilliseconds, look);
+    };
+    look();
+    return () => cancel();
   }
 
   /** The last lines of the latest run. */

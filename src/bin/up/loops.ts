@@ -1,11 +1,11 @@
 // The loops that a cluster needs beside its server: controllers and scheduler. They run in the process of `orch up`, as clients of the server.
-import { closeSync, openSync, readFileSync } from "node:fs";
-import { dirname } from "node:path";
-import { createLog, logSink, makeFolder, systemClock } from "#base";
+import { closeSync, readFileSync } from "node:fs";
+import { createLog, logSink, systemClock } from "#base";
 import { apiClient, connectionOf, https, readClientConfig } from "#client";
 import { runControllers } from "#controllers";
 import type { Dialect } from "#dialect";
 import { runScheduler } from "#scheduler";
+import { LogFile } from "./log-file.ts";
 
 export interface LoopsOptions {
   /** The client config they speak with. */
@@ -21,8 +21,9 @@ export interface Loops {
 }
 
 export function startLoops({ config, dialect, authorityFile, logFile }: LoopsOptions): Loops {
-  makeFolder(dirname(logFile));
-  const descriptor = openSync(logFile, "a", 0o600);
+  const file = new LogFile(logFile);
+  const descriptor = file.open();
+  const leaveLog = file.keepSmall(systemClock);
   const log = createLog({ sink: logSink({ descriptor }) });
   const transport = https(connectionOf(readClientConfig(config)));
   const stopping = new AbortController();
@@ -37,6 +38,7 @@ export function startLoops({ config, dialect, authorityFile, logFile }: LoopsOpt
       transport.close();
       await running;
       log.flush();
+      leaveLog();
       closeSync(descriptor);
     },
   };

@@ -31,8 +31,6 @@ const firstPause = 500;
 const longestPause = 60_000;
 /** Whoever ran this long is taken for healthy again. */
 const healthyAfter = 60_000;
-/** How often the log is looked at. */
-const trimPause = 10_000;
 
 export interface Supervised {
   readonly plan: ProcessPlan;
@@ -49,12 +47,7 @@ export function supervise(plan: ProcessPlan, clock: Clock, changed: (state: Proc
   let wasReady = false;
   let failures = 0;
   let cancelRestart = (): void => undefined;
-  let cancelTrim = (): void => undefined;
   const log = new LogFile(plan.logFile);
-  const trim = (): void => {
-    log.trim();
-    cancelTrim = clock.after(trimPause, trim);
-  };
   const first = Promise.withResolvers<void>();
   first.promise.catch(() => undefined);
 
@@ -66,7 +59,7 @@ export function supervise(plan: ProcessPlan, clock: Clock, changed: (state: Proc
     const started = spawn(plan.command, plan.args, { stdio: ["ignore", output, output, "ipc"], detached: true });
     closeSync(output);
     child = started;
-    trim();
+    const leaveLog = log.keepSmall(clock);
     started.on("message", (message: ChildMessage) => {
       if (typeof message.phase === "string") changed({ is: "starting", phase: message.phase });
       if (typeof message.ready === "string") {
@@ -78,7 +71,7 @@ export function supervise(plan: ProcessPlan, clock: Clock, changed: (state: Proc
     const ended = (why: string): void => {
       if (child !== started) return;
       child = undefined;
-      cancelTrim();
+      leaveLog();
       if (stopping) changed({ is: "stopped" });
       else if (!wasReady) {
         // What cannot start the first time will not start the second time either.

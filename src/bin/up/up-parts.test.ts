@@ -91,7 +91,7 @@ test("a folder is made, is held by one cluster at a time, and is free again afte
 test("a file in the place of the folder is told", () => {
   const file = join(folder, "file");
   writeFileSync(file, "");
-  assert.throws(() => claimFolder(file), { message: `${file} cannot be used: it is not a directory` });
+  assert.throws(() => claimFolder(file), { message: `${file} cannot be used: ${file} is not a directory` });
   assert.throws(() => claimFolder(join(file, "below")), /cannot be used: .*not a directory/);
 });
 
