@@ -18,10 +18,8 @@ export async function backupStore(dir: string, file: string): Promise<void> {
   if (!existsSync(source)) throw new Error(`there is no store in ${dir}`);
   if (existsSync(file)) throw new Error(`${file} is already there; a backup does not overwrite`);
   const partial = `${file}.partial`;
-  rmSync(partial, { force: true });
+  makeOwn(partial, file);
   try {
-    // Made beforehand so that only its owner can read it.
-    closeSync(openSync(partial, "wx", 0o600));
     const fault = await copyInThread({ from: source, to: resolve(partial) });
     if (fault) throw damageOf(source, { errcode: fault.code, message: fault.message }) ?? new Error(`the store in ${dir} could not be backed up: ${fault.message}`);
     checkBackup(partial);
@@ -30,6 +28,16 @@ export async function backupStore(dir: string, file: string): Promise<void> {
     flush(dirname(resolve(file)));
   } finally {
     rmSync(partial, { force: true });
+  }
+}
+
+/** Made beforehand so that only its owner can read it. */
+function makeOwn(partial: string, file: string): void {
+  try {
+    rmSync(partial, { force: true });
+    closeSync(openSync(partial, "wx", 0o600));
+  } catch (error) {
+    throw new Error(`${file} cannot be written: ${(error as Error).message}`, { cause: error });
   }
 }
 

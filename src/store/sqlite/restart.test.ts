@@ -292,6 +292,7 @@ test("backup and restore refuse to overwrite and to take what is not a store", a
   const file = join(root, "backup2.db");
   await backupStore(dir, file);
   await assert.rejects(backupStore(dir, file), /already there/);
+  await assert.rejects(backupStore(dir, join(file, "below")), /below cannot be written: /);
   await assert.rejects(backupStore(place(), join(root, "none.db")), /there is no store in/);
   await assert.rejects(restoreStore(file, dir), /is not empty/);
   await assert.rejects(restoreStore(join(root, "none.db"), place()), /there is no backup/);
