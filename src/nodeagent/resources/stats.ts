@@ -7,9 +7,10 @@ import { nameOf, namespaceOf, uidOf } from "../pod.ts";
 import type { MountedVolume, PodRegistry } from "../seams.ts";
 import { type CgroupUsage, type InterfaceUsage, cgroupUsage, networkUsage } from "./cgroup-usage.ts";
 import type { CgroupTree } from "./cgroup-tree.ts";
-import { type DiskUsage, diskUsage } from "./disk-usage.ts";
+import type { DiskUsage } from "./disk-usage.ts";
 import { type AllGroups, groupFigures } from "./group-figures.ts";
 import { type Filesystem, type Machine, filesystemOf } from "./machine.ts";
+import { volumeMeter } from "./volume-meter.ts";
 
 export interface CpuFigures {
   readonly nanoseconds: number;
@@ -99,7 +100,7 @@ export function stats(options: StatsOptions): Stats {
   let looking: Promise<NodeFigures> | undefined;
   let samples = new Map<string, { readonly at: number; readonly nanoseconds: number }>();
   let fresh = new Map<string, { readonly at: number; readonly nanoseconds: number }>();
-  let volumeFigures = new Map<string, { readonly at: number; readonly used: DiskUsage }>();
+  const meter = volumeMeter({ clock, goodForMilliseconds: options.volumeMilliseconds });
 
   const look = async (): Promise<NodeFigures> => {
     if (last && clock.now() - last.at < goodForMilliseconds) return last;
@@ -112,10 +113,10 @@ export function stats(options: StatsOptions): Stats {
     fresh = new Map();
     const containerStats = new Map((await runtime.listContainerStats()).map((one) => [one.attributes?.id ?? "", one]));
     const disk = await filesystemOf(options.rootDirectory);
-    const keptVolumes: typeof volumeFigures = new Map();
+    const measured = new Set<string>();
     const pods: PodFigures[] = [];
     for (const pod of registry.pods()) {
-      const figures = await ofPod(pod, containerStats, keptVolumes);
+      const figures = await ofPod(pod, containerStats, measured);
       if (figures) pods.push(figures);
     }
     const usage = await cgroupUsage(tree, options.podsGroup);
@@ -143,7 +144,7 @@ export function stats(options: StatsOptions): Stats {
       pods,
     };
     samples = fresh;
-    volumeFigures = keptVolumes;
+    meter.keepOnly(measured);
     return last;
   }
 
@@ -157,7 +158,7 @@ export function stats(options: StatsOptions): Stats {
 
   type Told = Awaited<ReturnType<ContainerRuntime["listContainerStats"]>>[number];
 
-  async function ofPod(pod: Pod, told: ReadonlyMap<string, Told>, kept: typeof volumeFigures): Promise<PodFigures | undefined> {
+  async function ofPod(pod: Pod, told: ReadonlyMap<string, Told>, measured: Set<string>): Promise<PodFigures | undefined> {
     const uid = uidOf(pod);
     const running = registry.containers(uid).filter(({ state }) => state === "running");
     const group = options.groupOf(pod);
@@ -193,7 +194,7 @@ export function stats(options: StatsOptions): Stats {
       usage,
       network: pid === undefined ? [] : await networkUsage(pid),
       containers,
-      volumes: options.volumeMilliseconds > 0 ? await ofVolumes(pod, kept) : [],
+      volumes: options.volumeMilliseconds > 0 ? await ofVolumes(pod, measured) : [],
     };
   }
 
@@ -206,18 +207,21 @@ export function stats(options: StatsOptions): Stats {
     return undefined;
   }
 
-  async function ofVolumes(pod: Pod, kept: typeof volumeFigures): Promise<VolumeFigures[]> {
+  async function ofVolumes(pod: Pod, measured: Set<string>): Promise<VolumeFigures[]> {
     const figures: VolumeFigures[] = [];
     for (const [name, { hostPath, isDevice }] of options.volumesOf(uidOf(pod))) {
       const volume = pod.spec.volumes?.find((one) => one.name === name);
       // Paths of the host may be anything, and large; what a device holds is its user's to know.
       if (!volume || volume.hostPath || isDevice) continue;
-      const filesystem = await filesystemOf(hostPath).catch(() => undefined);
-      if (!filesystem) continue;
-      const old = volumeFigures.get(hostPath);
-      const found = old && clock.now() - old.at < options.volumeMilliseconds ? old : { at: clock.now(), used: await diskUsage(hostPath) };
-      kept.set(hostPath, found);
-      figures.push({ name, used: found.used, filesystem, isLocal: Boolean(volume.emptyDir && !volume.emptyDir.medium) || Boolean(volume.configMap ?? volume.gitRepo) });
+      measured.add(hostPath);
+      const found = await meter.measure(hostPath);
+      if (found)
+        figures.push({
+          name,
+          used: found.used,
+          filesystem: found.filesystem,
+          isLocal: Boolean(volume.emptyDir && !volume.emptyDir.medium) || Boolean(volume.configMap ?? volume.gitRepo),
+        });
     }
     return figures;
   }

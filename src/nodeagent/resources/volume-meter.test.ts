@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { virtualClock } from "#base";
+import type { Filesystem } from "./machine.ts";
+import { volumeMeter } from "./volume-meter.ts";
+
+/** Folders whose file systems answer when the test says so, and what was asked. */
+function played() {
+  const clock = virtualClock(0);
+  const asked: string[] = [];
+  const away = new Map<string, PromiseWithResolvers<void>>();
+  let bytes = 0;
+  const meter = volumeMeter({
+    clock,
+    goodForMilliseconds: 60_000,
+    filesystemOf: async (path) => {
+      asked.push(path);
+      await away.get(path)?.promise;
+      if (path === "/gone") throw new Error("no such folder");
+      return {} as Filesystem;
+    },
+    diskUsage: async () => ({ bytes: ++bytes, inodes: 1 }),
+  });
+  return { clock, asked, away, meter };
+}
+
+test("a volume is counted anew only when what is known is too old", async () => {
+  const { clock, asked, meter } = played();
+  assert.equal((await meter.measure("/v"))?.used.bytes, 1);
+  await clock.advance(59_000);
+  assert.equal((await meter.measure("/v"))?.used.bytes, 1);
+  await clock.advance(1000);
+  assert.equal((await meter.measure("/v"))?.used.bytes, 2);
+  assert.equal(asked.length, 3, "how much room there is is asked each time");
+});
+
+test("a volume whose server does not answer keeps nobody waiting, and is asked again only when it has", async () => {
+  const { clock, asked, away, meter } = played();
+  await meter.measure("/nfs");
+  away.set("/nfs", Promise.withResolvers());
+  const waiting = meter.measure("/nfs");
+  await clock.advance(5000);
+  assert.equal((await waiting)?.used.bytes, 1, "what was known before is told");
+  assert.equal((await meter.measure("/nfs"))?.used.bytes, 1);
+  assert.equal(asked.length, 2);
+  away.get("/nfs")!.resolve();
+  await new Promise((resolve) => setImmediate(resolve));
+  await meter.measure("/nfs");
+  assert.equal(asked.length, 3);
+});
+
+test("nothing is said of what is not there, or was forgotten and does not answer", async () => {
+  const { clock, away, meter } = played();
+  assert.equal(await meter.measure("/gone"), undefined);
+  await meter.measure("/v");
+  meter.keepOnly(new Set(["/other"]));
+  away.set("/v", Promise.withResolvers());
+  const waiting = meter.measure("/v");
+  await clock.advance(5000);
+  assert.equal(await waiting, undefined);
+});

@@ -1,0 +1,65 @@
+// How much volumes hold. Counting takes its time, and a file server that is away never answers: nobody waits long for either, and whoever
+// has not answered yet is not asked again.
+import type { Clock } from "#base";
+import { type DiskUsage, diskUsage } from "./disk-usage.ts";
+import { type Filesystem, filesystemOf } from "./machine.ts";
+
+export interface VolumeMeasure {
+  readonly filesystem: Filesystem;
+  readonly used: DiskUsage;
+}
+
+export interface VolumeMeterOptions {
+  readonly clock: Clock;
+  /** How long what was counted is good. */
+  readonly goodForMilliseconds: number;
+  readonly filesystemOf?: typeof filesystemOf;
+  readonly diskUsage?: typeof diskUsage;
+}
+
+export interface VolumeMeter {
+  /** What the folder holds, or held when it was last counted; undefined when that is not known. */
+  measure(path: string): Promise<VolumeMeasure | undefined>;
+  /** Forgets all folders but these. */
+  keepOnly(paths: ReadonlySet<string>): void;
+}
+
+const patienceMilliseconds = 5000;
+
+export function volumeMeter({ clock, goodForMilliseconds, filesystemOf: look = filesystemOf, diskUsage: count = diskUsage }: VolumeMeterOptions): VolumeMeter {
+  const known = new Map<string, VolumeMeasure & { readonly countedAt: number }>();
+  const asked = new Set<string>();
+
+  async function ask(path: string): Promise<VolumeMeasure | undefined> {
+    asked.add(path);
+    try {
+      const filesystem = await look(path);
+      const old = known.get(path);
+      const isGood = old !== undefined && clock.now() - old.countedAt < goodForMilliseconds;
+      const found = isGood ? { ...old, filesystem } : { filesystem, countedAt: clock.now(), used: await count(path) };
+      known.set(path, found);
+      return found;
+    } catch {
+      known.delete(path);
+      return undefined;
+    } finally {
+      asked.delete(path);
+    }
+  }
+
+  return {
+    measure: async (path) => {
+      if (asked.has(path)) return known.get(path);
+      const late = Promise.withResolvers<VolumeMeasure | undefined>();
+      const cancel = clock.after(patienceMilliseconds, () => late.resolve(known.get(path)));
+      try {
+        return await Promise.race([ask(path), late.promise]);
+      } finally {
+        cancel();
+      }
+    },
+    keepOnly: (paths) => {
+      for (const path of known.keys()) if (!paths.has(path)) known.delete(path);
+    },
+  };
+}
