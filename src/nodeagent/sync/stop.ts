@@ -106,7 +106,7 @@ export async function stopSandboxes({ runtime, unmaking, view }: SyncContext, ob
   return view.look(observed, { stopped: ready }, passage.signal);
 }
 
-/** Removes what is left of a pod in the runtime: containers, then sandboxes. Nobody waits for it: pods that still run down go first. */
+/** Ends and removes what is left of a pod in the runtime, its sandboxes last. Nobody waits for it: pods that still run down go first. */
 export async function removePod({ runtime, unmaking }: SyncContext, observed: ObservedPod, signal: AbortSignal): Promise<void> {
   await unmaking.pass(
     async () => {
