@@ -49,7 +49,7 @@ export type { TypeOf } from "./infer.ts";
 export { type ProtobufCodec, type TypeMeta, protobufCodec } from "./protobuf/codec.ts";
 export { type Envelope, decodeEnvelope, encodeEnvelope, hasEnvelope } from "./protobuf/envelope.ts";
 export type { Style as ProtobufStyle } from "./protobuf/plan.ts";
-export { ProtobufError, Reader as ProtobufReader } from "./protobuf/reader.ts";
+export { ProtobufError, Reader as ProtobufReader, TooManyFields } from "./protobuf/reader.ts";
 export { Writer as ProtobufWriter } from "./protobuf/writer.ts";
 export { type DecodeOptions, type Decoded, canonical, decodeJson, encodeJson, fromJsonValue } from "./json/codec.ts";
 export { DecodeError } from "./json/decode-error.ts";

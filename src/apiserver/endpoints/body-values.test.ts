@@ -8,6 +8,7 @@ const cases: [name: string, body: string, refused: boolean][] = [
   ["a body with few values passes", `{"a":${list("1", 1000)}}`, false],
   ["as many as there may be pass", list("1", mostValues - 1), false],
   ["one more does not", list("1", mostValues + 1), true],
+  ["nor does it behind blanks", ` \n\t\r${list("1", mostValues + 1)}`, true],
   ["empty objects count", list("{}", mostValues / 2 + 1), true],
   ["what stands in a text does not count", JSON.stringify({ a: ',[{"\\'.repeat(mostValues) }), false],
   ["a text that ends in a backslash ends", `["\\\\",${list("1", mostValues)}]`, true],

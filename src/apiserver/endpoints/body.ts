@@ -3,10 +3,10 @@ import { ApiError, LongWork, badRequest, tooLarge, unsupportedMediaType } from "
 import type { Dialect } from "#dialect";
 import { BodyCutShort, BodyTooLarge, header } from "#http";
 import { type ApiObject, type Endpoint, isLarge } from "#registry";
-import { DecodeError, JsonSyntaxError, type Message, YamlError, decodeEnvelope, decodeJson, decodeYaml, protobufCodec } from "#schema";
+import { DecodeError, JsonSyntaxError, type Message, TooManyFields, YamlError, decodeEnvelope, decodeJson, decodeYaml, protobufCodec } from "#schema";
 import type { ApiCall } from "../api-call.ts";
 import { type Media, bodyMedia } from "../represent/negotiate.ts";
-import { refuseTooManyValues } from "./body-values.ts";
+import { mostFields, refuseTooManyValues } from "./body-values.ts";
 import { type WriteOptions, writeOptions } from "./options.ts";
 
 export const largestBody = 3 * 1024 * 1024;
@@ -87,9 +87,17 @@ function summary(bytes: Uint8Array): string {
 
 function fromProtobuf(bytes: Uint8Array, schema: Message, dialect: Dialect): DecodedBody {
   const { apiVersion, kind, raw } = decodeEnvelope(bytes, dialect.wire.protobufMagic);
-  const value = protobufCodec(schema).decode(raw) as unknown as ApiObject;
+  const value = fewEnough(() => protobufCodec(schema).decode(raw, undefined, mostFields)) as unknown as ApiObject;
   refuseBytes(value);
   return { value: { ...value, apiVersion, kind }, strict: [] };
+}
+
+function fewEnough<T>(decode: () => T): T {
+  try {
+    return decode();
+  } catch (error) {
+    throw error instanceof TooManyFields ? tooLarge(`Request entity too large: limit is ${mostFields} fields`) : error;
+  }
 }
 
 /** Objects embedded in others must be JSON: as bytes of another form they could be shown to nobody. */

@@ -5,6 +5,7 @@ import { ConfigMap } from "#api";
 import { type DialectName, dialects } from "#dialect";
 import { encodeEnvelope, protobufCodec } from "#schema";
 import { type Asking, coreEvent, each, serve } from "../server.fixture.ts";
+import { mostFields } from "./body-values.ts";
 
 const { ask, must, place } = await serve();
 const maps = (namespace: string): string => `/api/v1/namespaces/${namespace}/configmaps`;
@@ -32,6 +33,14 @@ for (const name of ["orch", "kubernetes"] satisfies DialectName[]) {
     const made = await served.must(201, "POST", path, { type, body: envelope(Buffer.concat([unknown, raw(), unknown])) });
     assert.deepEqual(made.at("data"), { x: "1" });
     await served.must(400, "POST", path, { type, body: envelope(Buffer.concat([raw(), Buffer.from([0xa2, 0x38, 0x7f])])) });
+  });
+
+  test(`${name}: more in the binary form than anybody should have to deal with is too large`, async () => {
+    // A finalizer of no length takes two bytes.
+    const finalizers = Buffer.alloc(2 * (mostFields + 1)).fill(Buffer.from([0x72, 0x00]));
+    const length = Buffer.from([(finalizers.length & 127) | 128, ((finalizers.length >> 7) & 127) | 128, finalizers.length >> 14]);
+    const answer = await served.ask("POST", maps("default"), { type, body: envelope(Buffer.concat([Buffer.from([0x0a]), length, finalizers])) });
+    assert.deepEqual([answer.status, answer.at("reason")], [413, "RequestEntityTooLarge"], answer.text.slice(0, 200));
   });
 
   const broken: [name: string, body: Uint8Array | string][] = [

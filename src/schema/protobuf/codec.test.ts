@@ -3,7 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import {
   apiPackage, bool, bytes, decodeEnvelope, double, duration, embedded, encodeEnvelope, fieldsV1, float, inline, int32, int64, intOrString, json, list, map, microTime, optional, orArray, orBool, orStrings,
-  pointer, protobufCodec, quantity, rawBytes, rawExtension, recursive, required, string, time, uint32, uint64, type Message, type TypeOf,
+  pointer, protobufCodec, quantity, rawBytes, rawExtension, recursive, required, string, time, TooManyFields, uint32, uint64, type Message, type TypeOf,
 } from "#schema"; // prettier-ignore
 
 const { kind, message } = apiPackage({ package: "api.test.v1" });
@@ -134,6 +134,23 @@ test("a message nested too deep is refused, not followed", () => {
   assert.throws(() => protobufCodec(Tree).decode(bytes), /nest deeper than 200/);
 });
 const length = (size: number): Uint8Array => (size < 128 ? Uint8Array.of(size) : Uint8Array.of((size & 127) | 128, size >>> 7));
+
+test("no more fields are read than the caller wants, at any depth", () => {
+  const bytes = thing.encode({ ...empty, inners: [{ text: "a" }, { text: "b" }] });
+  let fewest = 0;
+  while (!reads(bytes, fewest)) fewest++;
+  const more = thing.encode({ ...empty, inners: [{ text: "a" }, { text: "b" }, { text: "c" }] });
+  assert.deepEqual([reads(more, fewest), reads(more, fewest + 1), reads(more, fewest + 2)], [false, false, true], "one for the item, one for its text");
+});
+function reads(bytes: Uint8Array, mostFields: number): boolean {
+  try {
+    thing.decode(bytes, typeMeta, mostFields);
+    return true;
+  } catch (error) {
+    if (error instanceof TooManyFields) return false;
+    throw error;
+  }
+}
 
 test("any bytes are decoded or refused, nothing else", () => {
   fc.assert(

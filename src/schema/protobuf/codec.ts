@@ -17,8 +17,8 @@ export interface TypeMeta {
 
 export interface ProtobufCodec<T> {
   encode(value: T): Uint8Array;
-  /** Refuses malformed input with a ProtobufError. For a kind, `typeMeta` becomes the object's first two fields. */
-  decode(bytes: Uint8Array, typeMeta?: TypeMeta): T;
+  /** Refuses malformed input with a ProtobufError, TooManyFields among them. For a kind, `typeMeta` becomes the object's first two fields. */
+  decode(bytes: Uint8Array, typeMeta?: TypeMeta, mostFields?: number): T;
 }
 
 interface Compiled {
@@ -50,8 +50,8 @@ function codecOf(messageCodec: Compiled): ProtobufCodec<unknown> {
       }
       return writer.finish();
     },
-    decode(bytes, typeMeta) {
-      const reader = new Reader(bytes);
+    decode(bytes, typeMeta, mostFields) {
+      const reader = new Reader(bytes, mostFields);
       const value = messageCodec.decode(reader, reader.end, typeMeta);
       if (reader.at !== reader.end) throw new ProtobufError("a protobuf field runs over the end of its message");
       return value;

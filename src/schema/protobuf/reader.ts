@@ -8,7 +8,12 @@ export class ProtobufError extends Error {
   override readonly name = "ProtobufError";
 }
 
+/** There is more in it than the caller wants to deal with. */
+export class TooManyFields extends ProtobufError {}
+
 const two32 = 4294967296;
+/** As good as none. */
+const noLimit = 2 ** 30 - 1;
 /** Deeper nesting is taken for an attack; no real object comes near. */
 const deepest = 200;
 
@@ -26,8 +31,10 @@ export class Reader {
   #depth = 0;
   /** The high half of the last 64-bit number. */
   #high = 0;
+  #fieldsLeft: number;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, mostFields = noLimit) {
+    this.#fieldsLeft = mostFields;
     this.#buffer = viewOf(bytes);
     this.end = bytes.length;
     this.at = 0;
@@ -68,6 +75,7 @@ export class Reader {
   tag(): number {
     const tag = this.uint32();
     if (tag < 8) throw new ProtobufError(`illegal protobuf tag ${tag}`);
+    if (this.#fieldsLeft-- === 0) throw new TooManyFields("there are too many protobuf fields");
     return tag;
   }
   int32(): number {
