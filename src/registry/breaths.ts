@@ -8,28 +8,28 @@ const largeBytes = 32 * 1024;
 export const isLarge = (bytes: number): boolean => bytes > largeBytes;
 
 export class Breaths {
-  #large: boolean;
-  #work = new LongWork();
+  /** Undefined while nothing large has been met. */
+  #work: LongWork | undefined;
 
   constructor(bytes: number) {
-    this.#large = isLarge(bytes);
+    this.meet(bytes);
   }
 
-  /** Something else has to be dealt with, of this size. */
+  /** Something has to be dealt with, of this size. */
   meet(bytes: number): void {
-    this.#large ||= isLarge(bytes);
+    if (isLarge(bytes)) this.#work ??= new LongWork();
   }
 
   /** After waiting for something else: work begins anew. */
   begin(): void {
-    if (this.#large) this.#work = new LongWork();
+    if (this.#work) this.#work = new LongWork();
   }
 
   get due(): boolean {
-    return this.#large && this.#work.tired;
+    return this.#work?.tired ?? false;
   }
 
   async take(): Promise<void> {
-    await this.#work.rest();
+    await this.#work?.rest();
   }
 }
