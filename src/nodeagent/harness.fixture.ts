@@ -234,6 +234,16 @@ export function harness(options: HarnessOptions = {}): Harness {
   };
 }
 
+/** Plays something on a harness, and takes it down. */
+export async function on(options: HarnessOptions, play: (h: Harness) => Promise<void>): Promise<void> {
+  const h = harness(options);
+  try {
+    await play(h);
+  } finally {
+    await h.close();
+  }
+}
+
 /** Every volume is where the real ones would be; nothing is mounted. */
 function playedVolumes(folder: string, dialect: Dialect): SyncContext["volumes"] {
   const kinds = [

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sandboxState } from "#cri";
-import { type Harness, type HarnessOptions, harness } from "./harness.fixture.ts";
+import { type Harness, harness, on } from "./harness.fixture.ts";
 
 const podOf = (name: string, container: object = {}, spec: object = {}): object => ({
   apiVersion: "v1",
@@ -18,15 +18,6 @@ const states = (h: Harness, uid: string): string =>
     .join(" ");
 const condition = (h: Harness, uid: string, type: string): string => h.status(uid).conditions?.find((found) => found.type === type)?.status ?? "";
 const made = (h: Harness): string[] => h.runtime.calls.map(({ method }) => method).filter((method) => /^(Run|Create|Start|Stop|Remove|Exec)/.test(method));
-
-async function on(options: HarnessOptions, play: (h: Harness) => Promise<void>): Promise<void> {
-  const h = harness(options);
-  try {
-    await play(h);
-  } finally {
-    await h.close();
-  }
-}
 
 test("a pod runs, becomes ready and goes when it is deleted", () =>
   on({}, async (h) => {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMetrics, virtualClock } from "#base";
 import { dialects } from "#dialect";
-import { harness } from "../harness.fixture.ts";
+import { on } from "../harness.fixture.ts";
 import { samplePod } from "../pod.fixture.ts";
 import type { PodCgroups } from "../seams.ts";
 import { podMetrics } from "./pod-metrics.ts";
@@ -74,9 +74,8 @@ test("looks, statuses and housekeeping are told", () => {
 
 test("pods that run, fail and come from nowhere are counted as they do", async () => {
   const { tally, has } = setUp();
-  const h = harness({ tally });
-  const container = { name: "main", image: "busybox:1", command: ["sleep", "1000"] };
-  try {
+  await on({ tally }, async (h) => {
+    const container = { name: "main", image: "busybox:1", command: ["sleep", "1000"] };
     h.run({ metadata: { name: "good" }, spec: { initContainers: [{ name: "first", image: "busybox:1", command: ["sh", "-c", "exit 0"] }], containers: [container] } });
     h.run({ metadata: { name: "bad" }, spec: { containers: [{ ...container, envFrom: [{ configMapRef: { name: "absent" } }] }] } });
     await h.pass(5);
@@ -86,7 +85,5 @@ test("pods that run, fail and come from nowhere are counted as they do", async (
       { lifecycle: "sync", config: "desired", static: "false" },
       { lifecycle: "sync", config: "desired", static: "false" },
     ]);
-  } finally {
-    await h.close();
-  }
+  });
 });

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { GrpcError } from "#http";
-import { type Harness, harness } from "../harness.fixture.ts";
+import { type Harness, on } from "../harness.fixture.ts";
 
 const hook = { lifecycle: { preStop: { exec: { command: ["sleep", "3"] } } } };
 const failing = (own?: number): object => ({
@@ -45,8 +45,7 @@ const ends: [name: string, container: object, spec: object, act: (h: Harness) =>
 ];
 for (const [name, container, spec, act, calls] of ends) {
   test(name, async () => {
-    const h = harness();
-    try {
+    await on({}, async (h) => {
       h.run(podOf(container, spec));
       await h.pass(1);
       act(h);
@@ -58,9 +57,7 @@ for (const [name, container, spec, act, calls] of ends) {
       });
       const first = seen.findIndex((call) => call.startsWith("stop"));
       assert.equal(seen.slice(0, first + 1).join(", "), calls);
-    } finally {
-      await h.close();
-    }
+    });
   });
 }
 
@@ -71,23 +68,19 @@ const evictions: [name: string, script: string, spec: object, phase: string][] =
 ];
 for (const [name, script, spec, told] of evictions) {
   test(name, async () => {
-    const h = harness();
-    try {
+    await on({}, async (h) => {
       h.run(podOf({ command: ["sh", "-c", script] }, { terminationGracePeriodSeconds: 5, ...spec }));
       await h.pass(1);
       if (!("activeDeadlineSeconds" in spec)) evict(h);
       await h.pass(8);
       const { phase, reason } = h.status("uid-of-a");
       assert.equal(`${phase} ${reason}`, told);
-    } finally {
-      await h.close();
-    }
+    });
   });
 }
 
 test("an evicted pod stays, and nothing of it is left in the runtime", async () => {
-  const h = harness();
-  try {
+  await on({}, async (h) => {
     h.run(podOf({}, { terminationGracePeriodSeconds: 1 }));
     await h.pass(1);
     evict(h);
@@ -98,28 +91,22 @@ test("an evicted pod stays, and nothing of it is left in the runtime", async () 
     h.delete("uid-of-a", 1);
     await h.pass(2);
     assert.deepEqual(h.deleted, ["uid-of-a"]);
-  } finally {
-    await h.close();
-  }
+  });
 });
 
 test("a pod that is still ending when its deadline passes has failed by it", async () => {
-  const h = harness();
-  try {
+  await on({}, async (h) => {
     h.run(podOf({ command: ["sh", "-c", "trap 'sleep 4; exit 0' TERM; sleep 100000"] }, { activeDeadlineSeconds: 3, terminationGracePeriodSeconds: 9 }));
     await h.pass(1);
     h.delete("uid-of-a", 9);
     await h.pass(10);
     assert.deepEqual([h.told.get("uid-of-a")?.at(-1)?.phase, h.told.get("uid-of-a")?.at(-1)?.reason], ["Failed", "DeadlineExceeded"]);
     assert.equal(h.reasons().filter((reason) => reason === "DeadlineExceeded").length, 1);
-  } finally {
-    await h.close();
-  }
+  });
 });
 
 test("a pod that cannot be ended is told of, and ended as soon as it can be", async () => {
-  const h = harness();
-  try {
+  await on({}, async (h) => {
     h.run(podOf({}, {}));
     await h.pass(1);
     h.runtime.faults.fail("StopContainer", new GrpcError("UNKNOWN", "shim says no"));
@@ -130,20 +117,15 @@ test("a pod that cannot be ended is told of, and ended as soon as it can be", as
     assert.deepEqual(h.deleted, []);
     await h.pass(5);
     assert.deepEqual(h.deleted, ["uid-of-a"]);
-  } finally {
-    await h.close();
-  }
+  });
 });
 
 test("a finished pod whose sandbox does not end is told of", async () => {
-  const h = harness();
-  try {
+  await on({}, async (h) => {
     h.runtime.faults.fail("StopPodSandbox", new GrpcError("UNKNOWN", "no network"));
     h.run(podOf({ command: ["sh", "-c", "exit 0"] }, {}));
     await h.pass(3);
     const told = h.events.filter(({ reason }) => reason === "FailedKillPod").map(({ message }) => message);
     assert.deepEqual(told, [`error killing pod: failed to "KillPodSandbox" for "uid-of-a" with KillPodSandboxError: "rpc error: code = Unknown desc = no network"`]);
-  } finally {
-    await h.close();
-  }
+  });
 });
