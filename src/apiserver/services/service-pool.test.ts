@@ -90,6 +90,16 @@ test("a dry run takes nothing", () => {
   for (const name of ["a", "b"]) assert.deepEqual(pool.allocate(make(name, { clusterIPs: ["10.0.0.2"] }), undefined, { ...about, dryRun: true }), []);
 });
 
+test("what is free again is given last", () => {
+  const pool = servicePool({ ranges: ["10.0.0.0/28"], ports: { from: 30_000, to: 30_013 }, clock: virtualClock() });
+  const given = Array.from({ length: 14 }, () => {
+    const service = make("s", { type: "NodePort", ports: [{ port: 1 }] });
+    assert.deepEqual(pool.allocate(service, undefined, { ...about, dryRun: true }), []);
+    return [service.spec.clusterIP, service.spec.ports![0]!.nodePort];
+  });
+  assert.deepEqual([new Set(given.map(([address]) => address)).size, new Set(given.map(([, port]) => port)).size], [14, 14]);
+});
+
 test("an exhausted range is an error of the server", () => {
   const pool = servicePool({ ranges: ["10.0.0.0/30"], ports: { from: 1, to: 1 }, clock: virtualClock() });
   for (const name of ["a", "b"]) assert.deepEqual(pool.allocate(make(name, {}), undefined, about), []);

@@ -35,9 +35,10 @@ interface Promised {
 
 export function servicePool({ ranges: given, ports, clock, random = Math.random }: PoolOptions): ClusterServicePool {
   const ranges = (given.length > 0 ? given : [defaultRange]).map(addressRange);
-  const portTexts = { size: ports.to - ports.from + 1, at: (position: number) => String(ports.from + position - 1) };
+  const portTexts: Candidates = { size: ports.to - ports.from + 1, at: (position: number) => String(ports.from + position - 1) };
   const promises = new Map<string, Promised>();
   const known = new WeakMap<Held, readonly string[]>();
+  const rounds = goRound(random);
   let services: Resource | undefined;
 
   const claimsOfHeld = (held: Held): readonly string[] => {
@@ -61,7 +62,7 @@ export function servicePool({ ranges: given, ports, clock, random = Math.random 
     families: ranges.map(({ family }) => family) as [AddressRange["family"]],
     ownAddress: ranges[0]!.at(1),
     allocate: (service, old, { dryRun }: Circumstances) => {
-      const share = shareOf(takenFrom(service), random);
+      const share = shareOf(takenFrom(service), rounds);
       const errors = [
         ...addressesFor(service.spec, old?.spec, ranges, share),
         ...nodePortsFor(service.spec, old?.spec, portTexts, ports, share),
@@ -105,21 +106,50 @@ function claimsOf(spec: ServiceSpec): string[] {
 interface Share {
   /** False when somebody else has it. */
   take(claim: string): boolean;
-  /** Something free among `size` candidates, preferably behind the first `keep`; undefined when there is none. */
-  any(candidates: { readonly size: number; at(position: number): string }, keep: number, claim: (text: string) => string): string | undefined;
+  /** Something free among these, preferably behind the first `keep`; undefined when there is none. */
+  any(candidates: Candidates, keep: number, claim: (text: string) => string): string | undefined;
 }
 
-function shareOf(taken: Set<string>, random: () => number): Share {
+interface Candidates {
+  readonly size: number;
+  /** From 1 to `size`. */
+  at(position: number): string;
+}
+
+/**
+ * Where to look for something free: from anywhere on, and then behind what was given last.
+ * So what is given back comes to others as late as can be, and who still has the old address does not reach a stranger.
+ */
+interface Rounds {
+  next(candidates: Candidates, from: number, count: number): number;
+  gave(candidates: Candidates, position: number): void;
+}
+
+function goRound(random: () => number): Rounds {
+  const given = new WeakMap<Candidates, number>();
+  return {
+    next: (candidates, from, count) => {
+      const last = given.get(candidates) ?? 0;
+      return last < from || last >= from + count ? from + Math.floor(random() * count) : last + 1;
+    },
+    gave: (candidates, position) => void given.set(candidates, position),
+  };
+}
+
+function shareOf(taken: Set<string>, rounds: Rounds): Share {
   const take = (claim: string): boolean => {
     if (taken.has(claim)) return false;
     taken.add(claim);
     return true;
   };
-  const among = (candidates: { at(position: number): string }, from: number, count: number, claim: (text: string) => string): string | undefined => {
-    const start = Math.floor(random() * count);
+  const among = (candidates: Candidates, from: number, count: number, claim: (text: string) => string): string | undefined => {
+    const start = rounds.next(candidates, from, count) - from;
     for (let step = 0; step < count; step++) {
-      const text = candidates.at(from + ((start + step) % count));
-      if (take(claim(text))) return text;
+      const position = from + ((start + step) % count);
+      const text = candidates.at(position);
+      if (!take(claim(text))) continue;
+      rounds.gave(candidates, position);
+      return text;
     }
     return undefined;
   };
@@ -151,9 +181,7 @@ function addressesFor(spec: ServiceSpec, old: ServiceSpec | undefined, ranges: r
   return [];
 }
 
-type PortTexts = Parameters<Share["any"]>[0];
-
-const anyPort = (texts: PortTexts, share: Share): number => {
+const anyPort = (texts: Candidates, share: Share): number => {
   const port = share.any(texts, 0, portClaim);
   if (port === undefined) throw internal("failed to allocate a node port: the range is full");
   return Number(port);
@@ -166,7 +194,7 @@ function portErrors(port: number, { from, to }: PortRange, share: Share, field: 
 }
 
 /** Ports with one number and several protocols share a node port when they are new. */
-function nodePortsFor(spec: ServiceSpec, old: ServiceSpec | undefined, texts: PortTexts, range: PortRange, share: Share): FieldError[] {
+function nodePortsFor(spec: ServiceSpec, old: ServiceSpec | undefined, texts: Candidates, range: PortRange, share: Share): FieldError[] {
   if (spec.type !== "NodePort" && spec.type !== "LoadBalancer") return [];
   const given = spec.type === "NodePort" || spec.allocateLoadBalancerNodePorts !== false;
   const before = new Set((old?.ports ?? []).flatMap(({ nodePort }) => nodePort || []));
@@ -188,7 +216,7 @@ function nodePortsFor(spec: ServiceSpec, old: ServiceSpec | undefined, texts: Po
   return [];
 }
 
-function healthPortFor(spec: ServiceSpec, old: ServiceSpec | undefined, texts: PortTexts, range: PortRange, share: Share): FieldError[] {
+function healthPortFor(spec: ServiceSpec, old: ServiceSpec | undefined, texts: Candidates, range: PortRange, share: Share): FieldError[] {
   if (spec.type !== "LoadBalancer" || spec.externalTrafficPolicy !== "Local") return [];
   if (spec.healthCheckNodePort && spec.healthCheckNodePort === old?.healthCheckNodePort) return [];
   if (spec.healthCheckNodePort) return portErrors(spec.healthCheckNodePort, range, share, "spec.healthCheckNodePort");
