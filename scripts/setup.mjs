@@ -5,13 +5,16 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { installPackages, mayInstall } from "./system-packages.mjs";
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, "dist");
 const stamp = join(dist, ".stamp");
 
+const launcher = createRequire(import.meta.url)("../bin/launch.js");
+
 /** The Node that runs our code: the pinned one, else a new enough one of the machine. */
-export const runtime = () => createRequire(import.meta.url)("../bin/launch.js").findRuntime();
+export const runtime = () => launcher.findRuntime();
 
 /** Runs a program to its end with our terminal; returns whether it succeeded. */
 export function run(program, args, { env = process.env, quiet = false } = {}) {
@@ -24,16 +27,23 @@ export function run(program, args, { env = process.env, quiet = false } = {}) {
 /** Runs a program that a package in node_modules brings. */
 export const runTool = (name, args, options) => run(runtime(), [join(root, "node_modules", ".bin", name), ...args], options);
 
-/** Installs what the lock file says unless it is there already. */
+/** Installs what the lock file says unless it is there already, and the library that the pinned Node needs where we may. */
 export async function install({ dev = true } = {}) {
-  if (installed(dev)) return;
+  if (installed(dev) && !launcher.missingPackage()) return;
   await withLock("install", () => {
-    if (installed(dev)) return;
-    console.error("Installing packages…");
-    const npm = process.env.npm_execpath && existsSync(process.env.npm_execpath) ? [process.execPath, process.env.npm_execpath] : ["npm"];
-    if (!run(npm[0], [...npm.slice(1), "ci", "--ignore-scripts", "--loglevel=error", "--no-audit", "--no-fund", ...(dev ? [] : ["--omit=dev"])]))
-      fail("could not install the packages; see above");
+    if (!installed(dev)) installModules(dev);
+    const missing = launcher.missingPackage();
+    if (!missing || (mayInstall() && installPackages([missing]))) return;
+    // `npm run` would start the Node that cannot run instead of the one the machine has.
+    rmSync(join(root, "node_modules", ".bin", "node"), { force: true });
   });
+}
+
+function installModules(dev) {
+  console.error("Installing packages…");
+  const npm = process.env.npm_execpath && existsSync(process.env.npm_execpath) ? [process.execPath, process.env.npm_execpath] : ["npm"];
+  if (!run(npm[0], [...npm.slice(1), "ci", "--ignore-scripts", "--loglevel=error", "--no-audit", "--no-fund", ...(dev ? [] : ["--omit=dev"])]))
+    fail("could not install the packages; see above");
 }
 
 /** Compiles src/ to dist/ unless nothing changed, and installs what that or running it needs. Returns whether it succeeded; prints what the compiler found. */

@@ -14,15 +14,23 @@ export const missingPackages = () => Object.keys(packages).filter((name) => !pac
 export function installSystemPackages() {
   const missing = missingPackages();
   if (missing.length === 0) return;
-  const command = `apt-get install -y --no-install-recommends ${missing.join(" ")}`;
-  if (process.platform !== "linux" || !existsSync("/usr/bin/apt-get")) return console.error(`Missing on this machine, so some tests are skipped: ${missing.join(", ")}`);
-  if (process.getuid?.() !== 0 || process.env.ORCH_NO_APT) return console.error(`Some tests are skipped; to run them too: sudo ${command}`);
-  console.error(`Installing system packages: ${missing.join(", ")}`);
-  apt(["update", "-qq"]);
-  if (apt(command.split(" ").slice(1))) return;
+  if (!hasApt()) return console.error(`Missing on this machine, so some tests are skipped: ${missing.join(", ")}`);
+  if (!mayInstall()) return console.error(`Some tests are skipped; to run them too: sudo apt-get install -y --no-install-recommends ${missing.join(" ")}`);
+  if (installPackages(missing)) return;
   for (const name of missing) apt(["install", "-y", "-qq", "--no-install-recommends", name]);
   const still = missingPackages();
   if (still.length) console.error(`Could not be installed, so some tests are skipped: ${still.join(", ")}`);
+}
+
+const hasApt = () => process.platform === "linux" && existsSync("/usr/bin/apt-get");
+
+/** Whether system packages are ours to install: root on a machine with apt, unless told not to. */
+export const mayInstall = () => hasApt() && process.getuid?.() === 0 && !process.env.ORCH_NO_APT;
+
+export function installPackages(names) {
+  console.error(`Installing system packages: ${names.join(", ")}`);
+  apt(["update", "-qq"]);
+  return apt(["install", "-y", "--no-install-recommends", ...names]);
 }
 
 function apt(args) {

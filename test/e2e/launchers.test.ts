@@ -6,6 +6,7 @@ import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { needs } from "#kit";
 
 const root = join(import.meta.dirname, "..", "..");
 const program = `
@@ -71,6 +72,17 @@ test("without any Node a launcher says what is missing", () => {
   const { status, stderr } = run("/bin/sh", [join(bare, "bin", "orch")], { env: { PATH: folderWithOnly("readlink") } });
   assert.equal(status, 1);
   assert.match(stderr, /needs Node\.js/);
+});
+
+// Small systems lack a library that the pinned Node needs: here it is hidden in the mounts of one command.
+test("without the library that the pinned Node needs a launcher runs on another Node, or says what to install", needs("root", "unshare", "mount"), () => {
+  const hidden = join(copy, "hidden");
+  mkdirSync(hidden);
+  const hide = `mount -t tmpfs none ${hidden} && mkdir ${hidden}/upper ${hidden}/work && library=$(echo /usr/lib/*-linux-gnu/libatomic.so.1) && folder=\${library%/*} &&
+    mount -t overlay none -o lowerdir=$folder,upperdir=${hidden}/upper,workdir=${hidden}/work $folder && rm $library && exec "$0" "$@"`;
+  const { status, stdout, stderr } = run("unshare", ["-m", "sh", "-c", hide, join(copy, "bin", "orch"), "x"], { env: systemEnvironment() });
+  if (status === 0) assert.ok(Number.parseInt(printed(stdout).node, 10) >= 24);
+  else assert.match(stderr, /^orch: needs Node\.js 24 or newer and found only v.*needs libatomic\.so\.1: install that \(Debian: apt-get install libatomic1\)/);
 });
 
 // The PATH without the folder in which npm puts the pinned Node.
