@@ -6,6 +6,7 @@ export {
   FutureRevision,
   type Outcome,
   type Page,
+  type Promised,
   type Range,
   type Revision,
   type Store,

@@ -28,9 +28,20 @@ export interface Write {
   readonly expect: Revision | "absent" | "any";
   /** The key expires this long after the write. */
   readonly ttlSeconds?: number;
+  /** Promises that must still stand, each as it was written, and are gone with this write: all of it happens, or nothing. */
+  readonly spends?: readonly Promised[];
 }
 
-/** Deleting an absent key with expect "any" is done, without a revision of its own and without `previous`. */
+/** A key of its own that was written before, so that nobody else does what this write is going to do. */
+export interface Promised {
+  readonly key: string;
+  readonly revision: Revision;
+}
+
+/**
+ * Deleting an absent key with expect "any" is done, without a revision of its own and without `previous`.
+ * A write that is refused though its key is as expected has lost what it wanted to spend.
+ */
 export type Outcome = { readonly done: true; readonly revision: Revision; readonly previous?: Entry } | { readonly done: false; readonly current?: Entry };
 
 /** One change as a watcher sees it. A deletion has a null value and the revision of the deletion. */

@@ -217,8 +217,13 @@ export class EtcdStore implements Store {
       write.value === null
         ? { requestDeleteRange: { key, prevKv: true } }
         : { requestPut: { key, value: write.value, prevKv: write.expect !== "absent", ...(lease !== undefined && { lease }) } };
-    const compare = { result: comparison.equal, target: comparisonTarget.modified, key, modRevision: write.expect === "absent" ? 0 : (write.expect as Revision) };
-    const request: TxnRequest = { ...(write.expect !== "any" && { compare: [compare] }), success: [success], failure: [{ requestRange: { key } }] };
+    const spends = (write.spends ?? []).map((promised) => ({ key: this.#keys.encode(promised.key), modRevision: promised.revision }));
+    const expected = write.expect === "any" ? spends : [{ key, modRevision: write.expect === "absent" ? 0 : write.expect }, ...spends];
+    const request: TxnRequest = {
+      compare: expected.map((each) => ({ result: comparison.equal, target: comparisonTarget.modified, ...each })),
+      success: [success, ...spends.map((promised) => ({ requestDeleteRange: { key: promised.key } }))],
+      failure: [{ requestRange: { key } }],
+    };
     const { header, succeeded, responses } = await this.#channel.unary(calls.txn, request, { deadlineMilliseconds: this.#writeMilliseconds });
     const response = responses?.[0];
     if (!succeeded) {

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from "#base";
 import { Deadlines } from "../deadlines.ts";
 import { StoreClosed } from "../errors.ts";
 import { Feed } from "../feed.ts";
-import { KeyIndex } from "../key-index.ts";
+import { KeyIndex, type Version } from "../key-index.ts";
 import { checkRange, checkWrite, expectationHolds, inRange } from "../key-order.ts";
 import {
   type Batch,
@@ -76,17 +76,28 @@ export class MemoryStore implements Store {
     const { key, value, expect, ttlSeconds } = write;
     const version = this.#index.find(key);
     const current = version && this.#entry(version.revision);
-    if (!expectationHolds(expect, version?.revision ?? 0)) return { done: false, ...(current && { current }) };
-    if (value === null && !version) return { done: true, revision: this.#revision() };
+    const spends = write.spends ?? [];
+    const stands = spends.every((promised) => this.#index.find(promised.key)?.revision === promised.revision);
+    if (!stands || !expectationHolds(expect, version?.revision ?? 0)) return { done: false, ...(current && { current }) };
+    const changes = value === null && !version ? [] : [this.#put(key, value, version)];
+    const revision = this.#revision();
+    this.#deadlines.set(key, revision, value && ttlSeconds ? this.#clock.now() + ttlSeconds * 1000 : undefined);
+    for (const promised of spends) {
+      changes.push(this.#put(promised.key, null, this.#index.find(promised.key)));
+      this.#deadlines.set(promised.key, this.#revision(), undefined);
+    }
+    if (changes.length > 0) this.#feed.publish(changes);
+    return { done: true, revision, ...(current && { previous: current }) };
+  }
+
+  #put(key: string, value: Uint8Array | null, version: Version | undefined): Change {
     const revision = this.#revision() + 1;
     const kept: Kept = { key, value, revision, created: version?.created ?? revision, before: version?.revision ?? 0 };
     this.#kept.push(kept);
     this.#bytes += sizeOf(kept);
     if (value === null) this.#index.remove(key, revision);
     else this.#index.put(key, revision, kept.created);
-    this.#deadlines.set(key, revision, value && ttlSeconds ? this.#clock.now() + ttlSeconds * 1000 : undefined);
-    this.#feed.publish([this.#change(kept)]);
-    return { done: true, revision, ...(current && { previous: current }) };
+    return this.#change(kept);
   }
 
   watch(range: Range, after: Revision, signal: AbortSignal): AsyncIterable<Batch> {

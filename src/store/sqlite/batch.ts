@@ -30,25 +30,33 @@ export function decide(writes: readonly Pending[], newest: Revision, find: (key:
   const outcomes: { pending: Pending; outcome: Outcome }[] = [];
   // What earlier writes of this batch made of a key.
   const pendingState = new Map<string, Entry | undefined>();
+  const stateOf = (key: string): Entry | undefined => (pendingState.has(key) ? pendingState.get(key) : find(key));
+  const put = (key: string, value: Uint8Array | null, current: Entry | undefined, expires: number): void => {
+    const revision = newest + decided.length + 1;
+    const own = current?.key ?? flat(key);
+    const change: Change = { key: own, revision, value, created: current?.created ?? revision, ...(current && { previous: current }) };
+    decided.push({ change, expires: value === null ? 0 : expires });
+    pendingState.set(key, value === null ? undefined : { key: own, value, revision, created: change.created });
+  };
   for (const pending of writes) {
-    const { key, value, expect } = pending.write;
+    const { key, value, expect, spends = [] } = pending.write;
     let current: Entry | undefined;
+    let promised: readonly (Entry | undefined)[];
     try {
-      current = pendingState.has(key) ? pendingState.get(key) : find(key);
+      current = stateOf(key);
+      promised = spends.map((each) => stateOf(each.key));
     } catch (error) {
       pending.reject(error);
       continue;
     }
-    const revision = newest + decided.length;
-    if (!expectationHolds(expect, current?.revision ?? 0)) outcomes.push({ pending, outcome: { done: false, ...(current && { current }) } });
-    else if (value === null && !current) outcomes.push({ pending, outcome: { done: true, revision } });
-    else {
-      const own = current?.key ?? flat(key);
-      const change: Change = { key: own, revision: revision + 1, value, created: current?.created ?? revision + 1, ...(current && { previous: current }) };
-      decided.push({ change, expires: value === null ? 0 : pending.expires });
-      pendingState.set(key, value === null ? undefined : { key: own, value, revision: change.revision, created: change.created });
-      outcomes.push({ pending, outcome: { done: true, revision: change.revision, ...(current && { previous: current }) } });
+    const stands = spends.every(({ revision }, position) => promised[position]?.revision === revision);
+    if (!stands || !expectationHolds(expect, current?.revision ?? 0)) {
+      outcomes.push({ pending, outcome: { done: false, ...(current && { current }) } });
+      continue;
     }
+    if (value !== null || current) put(key, value, current, pending.expires);
+    outcomes.push({ pending, outcome: { done: true, revision: newest + decided.length, ...(current && { previous: current }) } });
+    for (const each of promised) put(each!.key, null, each, 0);
   }
   return { decided, outcomes };
 }
