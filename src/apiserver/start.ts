@@ -68,7 +68,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const log = options.log ?? createLog();
   const closing = new AbortController();
   const gates = options.gates ?? resolveGates(knownGates, settings.featureGates);
-  const pool = servicePool({ ranges: settings.serviceClusterIpRange, ports: settings.serviceNodePortRange, clock });
+  const pool = servicePool({ ranges: settings.serviceClusterIpRange, ports: settings.serviceNodePortRange });
   const services = serviceWith(pool);
   const strategies = builtInStrategies.map((each) => (each.hub === services.hub ? services : each));
   options.onPhase?.("opening the store");
@@ -94,7 +94,13 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   });
   options.onPhase?.("loading objects");
   await core.start();
-  pool.attach(core.resources.get("/services")!, closing.signal);
+  const shared = settings.storeServers.some((server) => /^https?:/.test(server));
+  pool.attach({
+    services: core.resources.get("/services")!,
+    signal: closing.signal,
+    reached: (revision) => core.feed.reached(revision),
+    ...(shared && { shared: { store, prefix: `${storePrefix}/promises/services/` } }),
+  });
   const seenTo = upkeeps(core, { settings, gates, ownAddress: pool.ownAddress });
   for (const each of seenTo) await each.start();
   const access = accessFor(core, settings);
@@ -134,7 +140,6 @@ export async function start(options: StartOptions): Promise<StartedServer> {
     serverAddress: () => externalAddress(settings),
     closing: closing.signal,
   });
-  const shared = settings.storeServers.some((server) => /^https?:/.test(server));
   const running = Promise.all([
     background({ core, settings, clock, log, metrics: serving.metrics, signal: closing.signal }),
     ...seenTo.map((each) => each.keep(clock, closing.signal)),

@@ -1,6 +1,6 @@
 // The way of a new object: metadata filled in, admission, the strategy's say, one encoding, one write.
 import { randomUUID } from "node:crypto";
-import { ApiError, type FieldError, alreadyExists, badRequest, invalid } from "#base";
+import { ApiError, type FieldError, alreadyExists, badRequest, invalid, timeout } from "#base";
 import { validate } from "#schema";
 import { type Held, withoutRevision } from "#watchcache";
 import { trackUpdate } from "./field-owners.ts";
@@ -8,7 +8,7 @@ import { generatedName, pathSegment } from "./names.ts";
 import { newMetaErrors } from "./meta-checks.ts";
 import { validateMeta } from "./object-meta.ts";
 import { type WriteRequest, attempt, circumstances, tidyOwners, timestamp } from "./request.ts";
-import type { ApiObject, Circumstances } from "./strategy.ts";
+import type { ApiObject, Circumstances, Share } from "./strategy.ts";
 
 const mostNames = 8;
 
@@ -51,6 +51,23 @@ async function attemptToCreate(request: WriteRequest, object: ApiObject, options
   await request.admission.mutate(attempt(request, "CREATE", meta.name ?? "", object, undefined));
   breaths?.begin();
   fillServersFields(request, object, about);
+  const { strategy } = resource;
+  const share = strategy.reserve && !request.dryRun ? await strategy.reserve(object, undefined, about) : undefined;
+  try {
+    const held = await stored(request, object, options, share);
+    share?.settle(held.revision);
+    return held;
+  } catch (error) {
+    share?.settle();
+    throw error;
+  }
+}
+
+/** Checks what is ready, and writes it. */
+async function stored(request: WriteRequest, object: ApiObject, options: CreateOptions, share: Share | undefined): Promise<Held> {
+  const { resource } = request.endpoint;
+  const about = circumstances(request);
+  const { metadata: meta } = object;
   await check(request, object, about);
   await options.mayCreate?.();
   await request.admission.validate(attempt(request, "CREATE", meta.name!, object, undefined));
@@ -61,7 +78,9 @@ async function attemptToCreate(request: WriteRequest, object: ApiObject, options
   const encoded = resource.encode(object, { anySize: request.dryRun });
   if (request.dryRun) return withoutRevision(encoded.hold(0));
   const ttlSeconds = resource.strategy.ttlSeconds?.(object, about);
-  const outcome = await resource.write({ key, value: encoded.value, expect: "absent", ...(ttlSeconds !== undefined && { ttlSeconds }) });
+  const { spends } = share ?? {};
+  const outcome = await resource.write({ key, value: encoded.value, expect: "absent", ...(ttlSeconds !== undefined && { ttlSeconds }), ...(spends && { spends }) });
+  if (!outcome.done && !outcome.current && spends) throw timeout("what was promised to the object had to be given up before it was written; try again", 1);
   if (!outcome.done) throw exists(request, meta, await resource.source.get(key, { at: "any" }));
   return encoded.hold(outcome.revision);
 }

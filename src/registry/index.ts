@@ -8,6 +8,7 @@ export {
   type ScaleView,
   type RegistrySettings,
   type Served,
+  type Share,
   type Strategy,
   type Verb,
   allVerbs,

@@ -4,6 +4,7 @@ import type { FieldError } from "#base";
 import type { ObjectMeta, TableRowCondition } from "#api";
 import type { Dialect } from "#dialect";
 import type { KindName, Message } from "#schema";
+import type { Promised, Revision } from "#store";
 import type { NameRule } from "./names.ts";
 
 export interface ApiObject {
@@ -78,6 +79,14 @@ export interface MetaChecks {
   readonly anyFinalizer?: boolean;
 }
 
+/** What was taken for a write that has not happened yet. */
+export interface Share {
+  /** Goes with the write. */
+  readonly spends: readonly Promised[];
+  /** The write has happened, at this revision; without one it will not. */
+  settle(revision?: Revision): void;
+}
+
 export interface Strategy<T extends ApiObject = ApiObject> {
   /** Plural, lower case, as in paths. */
   readonly resource: string;
@@ -113,6 +122,8 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   restore?(obj: T): void;
   prepareForCreate?(obj: T, about: Circumstances): void;
   prepareForUpdate?(obj: T, old: T, about: Circumstances): void;
+  /** Takes what the object needs and only one can have, once it is prepared. Not asked on a dry run. */
+  reserve?(obj: T, old: T | undefined, about: Circumstances): Promise<Share | undefined>;
   /** What a new or changed object asks for and cannot have; said alone, before anything else is looked at. */
   denied?(obj: T, old?: T): readonly FieldError[];
   /** What is wrong with a new object beyond its metadata and its schema. */

@@ -10,7 +10,7 @@ import { pathSegment } from "./names.ts";
 import { repeatedMetaErrors } from "./meta-checks.ts";
 import { validateMeta, validateMetaUpdate } from "./object-meta.ts";
 import { type WriteRequest, attempt, circumstances, tidyOwners } from "./request.ts";
-import type { ApiObject } from "./strategy.ts";
+import type { ApiObject, Share } from "./strategy.ts";
 
 export interface Change {
   /** The new object in the stored shape, made from a copy of the present one (undefined when there is none). */
@@ -71,8 +71,14 @@ export async function update(request: WriteRequest, name: string, change: Change
       throw resource.changedSince(endpoint, name);
     }
     object.metadata.resourceVersion = String(held.revision);
-    const next = await prepared(request, name, object, old, change);
-    const written = await store(request, key, next, old, held);
+    const reserved: Reserved = {};
+    let written: Held | undefined;
+    try {
+      const next = await prepared(request, name, object, old, change, reserved);
+      written = await store(request, key, next, old, held, reserved.share);
+    } finally {
+      reserved.share?.settle(written?.revision);
+    }
     if (written) return { held: written, created: false };
     if (tries >= mostAttempts) throw resource.changedSince(endpoint, name);
   }
@@ -91,7 +97,12 @@ function checkVersion({ metadata: { resourceVersion } }: ApiObject): void {
 
 const wantsAnyVersion = ({ metadata }: ApiObject): boolean => metadata.resourceVersion === undefined || metadata.resourceVersion === "" || metadata.resourceVersion === "0";
 
-async function prepared(request: WriteRequest, name: string, sent: ApiObject, old: ApiObject, change: Change): Promise<ApiObject> {
+/** What was taken for the change on the way. */
+interface Reserved {
+  share?: Share;
+}
+
+async function prepared(request: WriteRequest, name: string, sent: ApiObject, old: ApiObject, change: Change, reserved: Reserved): Promise<ApiObject> {
   const { endpoint } = request;
   const { resource } = endpoint;
   const { strategy } = resource;
@@ -112,6 +123,8 @@ async function prepared(request: WriteRequest, name: string, sent: ApiObject, ol
   else {
     if (strategy.status) keepStatus(object, old);
     strategy.prepareForUpdate?.(object, old, about);
+    const share = strategy.reserve && !request.dryRun ? await strategy.reserve(object, old, about) : undefined;
+    if (share) reserved.share = share;
     const denied = strategy.denied?.(object, old);
     if (denied && denied.length > 0) throw invalid({ group: strategy.errorGroup ?? endpoint.group, kind: endpoint.kind }, name, denied);
     if (strategy.generation && specChanged(object, old)) object.metadata.generation = (old.metadata.generation ?? 0) + 1;
@@ -156,7 +169,7 @@ function specChanged(object: ApiObject, old: ApiObject): boolean {
 }
 
 /** Writes the change; undefined when somebody else was faster. An object whose last finalizer went is removed instead. */
-async function store(request: WriteRequest, key: string, next: ApiObject, old: ApiObject, held: Held): Promise<Held | undefined> {
+async function store(request: WriteRequest, key: string, next: ApiObject, old: ApiObject, held: Held, share: Share | undefined): Promise<Held | undefined> {
   const { resource } = request.endpoint;
   const object = keepTimes(old as unknown as JsonObject, next as unknown as JsonObject) as unknown as ApiObject;
   const { metadata: meta } = object;
@@ -175,6 +188,12 @@ async function store(request: WriteRequest, key: string, next: ApiObject, old: A
   }
   if (request.dryRun || saysTheSame(held, encoded.json)) return encoded.hold(held.revision);
   const ttlSeconds = resource.strategy.ttlSeconds?.(object, circumstances(request));
-  const outcome = await resource.write({ key, value: encoded.value, expect: held.revision, ...(ttlSeconds !== undefined && { ttlSeconds }) });
+  const outcome = await resource.write({
+    key,
+    value: encoded.value,
+    expect: held.revision,
+    ...(ttlSeconds !== undefined && { ttlSeconds }),
+    ...(share && { spends: share.spends }),
+  });
   return outcome.done ? encoded.hold(outcome.revision) : undefined;
 }

@@ -3,8 +3,7 @@ import { test } from "node:test";
 import type { Service } from "#api";
 import { ApiError, fieldErrorText, virtualClock } from "#base";
 import { kinds } from "#client";
-import { dialects } from "#dialect";
-import type { Circumstances } from "#registry";
+import type { Share } from "#registry";
 import { startServer } from "../library.ts";
 import { addressRange, canonicalAddress } from "./address-range.ts";
 import { type ClusterServicePool, servicePool } from "./service-pool.ts";
@@ -25,13 +24,20 @@ for (const [text, size, first, last, inside, outside] of ranges) {
 
 test("an address has one text", () => assert.deepEqual(["fd00:0:0::0A", "010.0.0.001"].map(canonicalAddress), ["fd00::a", "10.0.0.1"]));
 
-const about = { dialect: dialects.orch, dryRun: false } as Circumstances;
 interface Spec extends Omit<Partial<Service["spec"]>, "ports"> {
   readonly ports?: readonly { readonly port: number; readonly protocol?: string; readonly nodePort?: number }[];
 }
 const make = (name: string, spec: Spec): Service =>
   ({ metadata: { name, namespace: "default" }, spec: { type: "ClusterIP", ipFamilies: ["IPv4"], ...spec } }) as unknown as Service;
-const small = (): ClusterServicePool => servicePool({ ranges: ["10.0.0.0/29", "fd00::/120"], ports: { from: 30_000, to: 30_002 }, clock: virtualClock(), random: () => 0 });
+const small = (): ClusterServicePool => servicePool({ ranges: ["10.0.0.0/29", "fd00::/120"], ports: { from: 30_000, to: 30_002 }, random: () => 0 });
+
+/** Promised as a request would have it. */
+async function take(pool: ClusterServicePool, service: Service): Promise<Share> {
+  assert.deepEqual(pool.allocate(service, undefined), []);
+  const share = await pool.secure!(service, undefined);
+  assert.ok(typeof share === "object");
+  return share;
+}
 
 const given: [name: string, spec: Spec, expected: Spec][] = [
   ["a plain service gets an address", {}, { clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1"] }],
@@ -51,7 +57,7 @@ const given: [name: string, spec: Spec, expected: Spec][] = [
 for (const [name, spec, expected] of given) {
   test(name, () => {
     const service = make("s", spec);
-    assert.deepEqual(small().allocate(service, undefined, about), []);
+    assert.deepEqual(small().allocate(service, undefined), []);
     assert.deepEqual(Object.fromEntries(Object.keys(expected).map((key) => [key, (service.spec as unknown as Record<string, unknown>)[key]])), expected);
     if (spec.type === "ExternalName") assert.equal(service.spec.clusterIP, undefined);
   });
@@ -65,51 +71,51 @@ const refused: [name: string, spec: Spec, text: RegExp][] = [
   ["so is one for health checks", { type: "LoadBalancer", externalTrafficPolicy: "Local", healthCheckNodePort: 30_001 }, /^spec\.healthCheckNodePort: .*already allocated/],
 ];
 for (const [name, spec, text] of refused) {
-  test(name, () => {
+  test(name, async () => {
     const pool = small();
-    assert.deepEqual(pool.allocate(make("first", { type: "NodePort", clusterIPs: ["10.0.0.2"], ports: [{ port: 1, nodePort: 30_001 }] }), undefined, about), []);
-    const errors = pool.allocate(make("second", spec), undefined, about).map(fieldErrorText);
+    await take(pool, make("first", { type: "NodePort", clusterIPs: ["10.0.0.2"], ports: [{ port: 1, nodePort: 30_001 }] }));
+    const errors = pool.allocate(make("second", spec), undefined).map(fieldErrorText);
     assert.equal(errors.length, 1);
     assert.match(errors[0]!, text);
   });
 }
 
-test("what was promised and not used comes back after a while, and stays with whoever asks again", async () => {
-  const clock = virtualClock();
-  const pool = servicePool({ ranges: [], ports: { from: 1, to: 2 }, clock });
-  const chosen = (name: string): string[] => pool.allocate(make(name, { clusterIPs: ["10.0.0.9"] }), undefined, about).map(fieldErrorText);
-  assert.deepEqual(chosen("a"), []);
-  assert.deepEqual(chosen("a"), []);
-  assert.equal(chosen("b").length, 1);
-  await clock.advance(30_000);
-  assert.deepEqual(chosen("b"), []);
+test("what was promised and not used comes back at once, and is shared by those who ask for the same service", async () => {
+  const pool = servicePool({ ranges: [], ports: { from: 1, to: 2 } });
+  const chosen = (name: string): Service => make(name, { clusterIPs: ["10.0.0.9"] });
+  const [one, other] = [await take(pool, chosen("a")), await take(pool, chosen("a"))];
+  const refused = (): number => pool.allocate(chosen("b"), undefined).length;
+  one.settle();
+  assert.equal(refused(), 1);
+  other.settle();
+  assert.equal(refused(), 0);
 });
 
-test("a dry run takes nothing", () => {
+test("what was only looked at is nobody's", () => {
   const pool = small();
-  for (const name of ["a", "b"]) assert.deepEqual(pool.allocate(make(name, { clusterIPs: ["10.0.0.2"] }), undefined, { ...about, dryRun: true }), []);
+  for (const name of ["a", "b"]) assert.deepEqual(pool.allocate(make(name, { clusterIPs: ["10.0.0.2"] }), undefined), []);
 });
 
 test("what is free again is given last", () => {
-  const pool = servicePool({ ranges: ["10.0.0.0/28"], ports: { from: 30_000, to: 30_013 }, clock: virtualClock() });
+  const pool = servicePool({ ranges: ["10.0.0.0/28"], ports: { from: 30_000, to: 30_013 } });
   const given = Array.from({ length: 14 }, () => {
     const service = make("s", { type: "NodePort", ports: [{ port: 1 }] });
-    assert.deepEqual(pool.allocate(service, undefined, { ...about, dryRun: true }), []);
+    assert.deepEqual(pool.allocate(service, undefined), []);
     return [service.spec.clusterIP, service.spec.ports![0]!.nodePort];
   });
   assert.deepEqual([new Set(given.map(([address]) => address)).size, new Set(given.map(([, port]) => port)).size], [14, 14]);
 });
 
-test("an exhausted range is an error of the server", () => {
-  const pool = servicePool({ ranges: ["10.0.0.0/30"], ports: { from: 1, to: 1 }, clock: virtualClock() });
-  for (const name of ["a", "b"]) assert.deepEqual(pool.allocate(make(name, {}), undefined, about), []);
-  assert.throws(() => pool.allocate(make("c", {}), undefined, about), (error) => error instanceof ApiError && error.code === 500);
+test("an exhausted range is an error of the server", async () => {
+  const pool = servicePool({ ranges: ["10.0.0.0/30"], ports: { from: 1, to: 1 } });
+  for (const name of ["a", "b"]) await take(pool, make(name, {}));
+  assert.throws(() => pool.allocate(make("c", {}), undefined), (error) => error instanceof ApiError && error.code === 500);
 }); // prettier-ignore
 
 test("what a service has stays, though the range has moved on", () => {
   const spec = { clusterIP: "10.9.9.9", clusterIPs: ["10.9.9.9"], type: "NodePort", ports: [{ port: 1, nodePort: 99 }] };
   const service = make("s", structuredClone(spec));
-  assert.deepEqual(small().allocate(service, make("s", spec), about), []);
+  assert.deepEqual(small().allocate(service, make("s", spec)), []);
   assert.deepEqual([service.spec.clusterIPs, service.spec.ports![0]!.nodePort], [["10.9.9.9"], 99]);
 });
 

@@ -1,106 +1,97 @@
 // Gives services their cluster addresses and node ports. What is taken is what the cached services have, and what requests under way were promised.
 import type { Service, ServiceSpec } from "#api";
-import { type Clock, type FieldError, internal, invalidValue, selectEverything } from "#base";
+import { type FieldError, internal, invalidValue } from "#base";
 import type { PortRange } from "#options";
-import type { Circumstances, Resource, ServicePool } from "#registry";
-import type { Held } from "#watchcache";
+import type { Resource, ServicePool } from "#registry";
+import type { Revision, Store } from "#store";
 import { type AddressRange, addressRange, canonicalAddress } from "./address-range.ts";
+import { type ClaimPromises, type Secured, rememberedPromises, storedPromises } from "./claim-promises.ts";
+import { type ServiceClaims, claimsOf, followClaims, isHeadless, portClaim } from "./service-claims.ts";
 
 export interface PoolOptions {
   /** One address block, or two of different families; the first is the one services get when they do not ask. */
   readonly ranges: readonly string[];
   readonly ports: PortRange;
-  readonly clock: Clock;
   /** From 0 to 1, below 1. */
   readonly random?: () => number;
+}
+
+/** Where the pool learns what services have. */
+export interface PoolPlace {
+  readonly services: Resource;
+  readonly signal: AbortSignal;
+  /** Resolves once all services up to a revision are known. */
+  readonly reached: (revision: Revision) => Promise<void>;
+  /** Where servers that share a store tell each other what they promised. */
+  readonly shared?: { readonly store: Store; readonly prefix: string };
 }
 
 export interface ClusterServicePool extends ServicePool {
   /** The address of the server's own service: the first of all. */
   readonly ownAddress: string;
   /** Says where the services are. Until then none are known. */
-  attach(services: Resource, signal: AbortSignal): void;
+  attach(place: PoolPlace): void;
 }
 
-/** A request that was promised something and then refused gives it back by waiting. */
-const promiseMilliseconds = 30_000;
 const defaultRange = "10.0.0.0/24";
 
-/** Something taken by a request whose write has not been seen yet. */
-interface Promised {
-  readonly owner: string;
-  readonly service: WeakRef<Service>;
-  readonly until: number;
-}
-
-export function servicePool({ ranges: given, ports, clock, random = Math.random }: PoolOptions): ClusterServicePool {
+export function servicePool({ ranges: given, ports, random = Math.random }: PoolOptions): ClusterServicePool {
   const ranges = (given.length > 0 ? given : [defaultRange]).map(addressRange);
   const portTexts: Candidates = { size: ports.to - ports.from + 1, at: (position: number) => String(ports.from + position - 1) };
-  const promises = new Map<string, Promised>();
-  const known = new WeakMap<Held, readonly string[]>();
   const rounds = goRound(random);
-  let services: Resource | undefined;
+  let claims: ServiceClaims = { taken: () => false };
+  let promises: ClaimPromises = rememberedPromises(() => 0);
+  let reached: PoolPlace["reached"] = async () => undefined;
+  /** What a request wanted and somebody else got meanwhile. */
+  const missed = new WeakMap<Service, Set<string>>();
 
-  const claimsOfHeld = (held: Held): readonly string[] => {
-    let claims = known.get(held);
-    if (!claims) known.set(held, (claims = claimsOf((services!.objectOf(held) as unknown as Service).spec)));
-    return claims;
-  };
-  /** Everything that this service cannot have. */
-  const takenFrom = (service: Service): Set<string> => {
-    const owner = keyOf(service);
-    const taken = new Set<string>();
-    for (const held of services?.source.peekAll("") ?? []) if (held.key !== services!.prefix + owner) for (const claim of claimsOfHeld(held)) taken.add(claim);
-    for (const [claim, promised] of promises) {
-      if (promised.until <= clock.now()) promises.delete(claim);
-      else if (promised.owner !== owner && promised.service.deref() !== service) taken.add(claim);
+  /** Whoever was promised it before has written its service by now, or never will: once we know all services up to here, we know. */
+  const overtaken = async (secured: Secured, wanted: readonly string[], owner: string): Promise<string | undefined> => {
+    let lost: string | undefined;
+    try {
+      await reached(secured.revision);
+      lost = wanted.find((claim) => claims.taken(claim, owner));
+    } catch (error) {
+      secured.settle();
+      throw error;
     }
-    return taken;
+    if (lost !== undefined) secured.settle();
+    return lost;
   };
 
   return {
     families: ranges.map(({ family }) => family) as [AddressRange["family"]],
     ownAddress: ranges[0]!.at(1),
-    allocate: (service, old, { dryRun }: Circumstances) => {
-      const share = shareOf(takenFrom(service), rounds);
-      const errors = [
+    allocate: (service, old) => {
+      const owner = keyOf(service);
+      const share = shareOf((claim) => claims.taken(claim, owner) || promises.taken(claim, owner) || missed.get(service)?.has(claim) === true, rounds);
+      return [
         ...addressesFor(service.spec, old?.spec, ranges, share),
         ...nodePortsFor(service.spec, old?.spec, portTexts, ports, share),
         ...healthPortFor(service.spec, old?.spec, portTexts, ports, share),
       ];
-      const until = clock.now() + promiseMilliseconds;
-      if (!dryRun && errors.length === 0) for (const claim of claimsOf(service.spec)) promises.set(claim, { owner: keyOf(service), service: new WeakRef(service), until });
-      return errors;
     },
-    attach: (resource, signal) => {
-      services = resource;
-      const seen = (held: Held): void => {
-        const owner = held.key.slice(resource.prefix.length);
-        for (const [claim, promised] of promises) if (promised.owner === owner) promises.delete(claim);
-      };
-      const follow = async (): Promise<void> => {
-        while (!signal.aborted) {
-          const over = Promise.withResolvers<void>();
-          signal.addEventListener("abort", () => over.resolve(), { once: true });
-          const watcher = { deliver: (frames: readonly { readonly item: Held }[]) => frames.forEach(({ item }) => seen(item)), ended: () => over.resolve() };
-          await resource.source.watch({ below: "", selector: selectEverything, from: "now", signal }, watcher).then(() => over.promise, () => clock.sleep(1000, signal).catch(() => undefined)); // prettier-ignore
-        }
-      };
-      void follow();
+    secure: async (service, old) => {
+      const owner = keyOf(service);
+      const had = new Set(old ? claimsOf(old.spec) : []);
+      const wanted = [...new Set(claimsOf(service.spec))].filter((claim) => !had.has(claim));
+      if (wanted.length === 0) return "nothing to secure";
+      const taken = await promises.take(wanted, owner);
+      const lost = "lost" in taken ? taken.lost : await overtaken(taken, wanted, owner);
+      if (lost === undefined) return taken as Secured;
+      missed.getOrInsertComputed(service, () => new Set()).add(lost);
+      return "lost";
+    },
+    attach: (place) => {
+      const { services, signal, shared } = place;
+      claims = followClaims(services, signal);
+      reached = place.reached;
+      promises = shared ? storedPromises(shared.store, shared.prefix) : rememberedPromises(() => services.source.revision());
     },
   };
 }
 
 const keyOf = ({ metadata }: Service): string => `${metadata.namespace}/${metadata.name}`;
-const portClaim = (port: number | string): string => `port ${port}`;
-const isHeadless = ({ clusterIP, clusterIPs }: ServiceSpec): boolean => clusterIP === "None" || clusterIPs?.[0] === "None";
-
-function claimsOf(spec: ServiceSpec): string[] {
-  if (spec.type === "ExternalName") return [];
-  const addresses = isHeadless(spec) ? [] : (spec.clusterIPs ?? []).map(canonicalAddress);
-  const nodePorts = (spec.ports ?? []).flatMap(({ nodePort }) => (nodePort ? [nodePort] : []));
-  return [...addresses, ...[...nodePorts, ...(spec.healthCheckNodePort ? [spec.healthCheckNodePort] : [])].map(portClaim)];
-}
 
 /** What one request may take, and has taken. */
 interface Share {
@@ -136,10 +127,11 @@ function goRound(random: () => number): Rounds {
   };
 }
 
-function shareOf(taken: Set<string>, rounds: Rounds): Share {
+function shareOf(isTaken: (claim: string) => boolean, rounds: Rounds): Share {
+  const mine = new Set<string>();
   const take = (claim: string): boolean => {
-    if (taken.has(claim)) return false;
-    taken.add(claim);
+    if (mine.has(claim) || isTaken(claim)) return false;
+    mine.add(claim);
     return true;
   };
   const among = (candidates: Candidates, from: number, count: number, claim: (text: string) => string): string | undefined => {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { GrpcError } from "#http";
 import { StoreBusy, StoreClosed, StoreDamaged, StoreFull } from "#store";
+import { NotYet } from "#watchcache";
 import { storeTrouble } from "./store-trouble.ts";
 
 const late = new GrpcError("DEADLINE_EXCEEDED", "no answer within 10000 ms");
@@ -12,6 +13,7 @@ const cases: [name: string, error: unknown, isWrite: boolean, code: number | und
   ["a full disk", new StoreFull("/somewhere", "disk is full"), true, 500, undefined],
   ["a crowd of writes", new StoreBusy(9), true, 429, 1],
   ["a closed store", new StoreClosed(), false, 503, undefined],
+  ["a watch that hangs behind", new NotYet(9, 8), true, 504, 1],
   ["a read that takes too long", late, false, 504, 1],
   ["a write that takes too long, so that nobody knows", late, true, 504, undefined],
   ["a write whose answer was lost, so that nobody knows", lost, true, 504, undefined],

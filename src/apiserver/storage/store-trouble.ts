@@ -2,6 +2,7 @@
 import { ApiError, serviceUnavailable, tooManyRequests } from "#base";
 import { GrpcError } from "#http";
 import { StoreBusy, StoreClosed, StoreFull } from "#store";
+import { NotYet } from "#watchcache";
 
 const againSeconds = 1;
 const away = "the store cannot be reached at the moment";
@@ -11,6 +12,7 @@ export function storeTrouble(error: unknown, isWrite: boolean): ApiError | undef
   if (error instanceof StoreFull) return new ApiError(500, "InternalError", "Internal error occurred: the store has no space left; nothing was written");
   if (error instanceof StoreBusy) return tooManyRequests("too many writes are waiting for the store, please try again later", againSeconds);
   if (error instanceof StoreClosed) return serviceUnavailable("the server is shutting down");
+  if (error instanceof NotYet) return new ApiError(504, "Timeout", "Timeout: this server does not know yet all that the store has", { retryAfterSeconds: againSeconds });
   if (!(error instanceof GrpcError)) return undefined;
   if (error.code !== "UNAVAILABLE" && error.code !== "DEADLINE_EXCEEDED") return undefined;
   if (isWrite && !error.unprocessed) return new ApiError(504, "Timeout", "Timeout: the store did not answer in time; the write may or may not have been done");

@@ -1,8 +1,8 @@
 // Services: stable addresses in front of changing pods. Addresses and node ports come from a pool that the server may have.
-import { Service } from "#api";
+import { Service, type ServiceSpec } from "#api";
 import { type FieldError, forbiddenField } from "#base";
 import { dns1035Label } from "../names.ts";
-import { type Circumstances, type Strategy, strategy } from "../strategy.ts";
+import { type Circumstances, type Share, type Strategy, strategy } from "../strategy.ts";
 import { ageColumn, nameColumn } from "./cells/columns.ts";
 import { joined, labelsText, orNone } from "./cells/text.ts";
 import { statusPart } from "./parts.ts";
@@ -15,15 +15,17 @@ import { balancerStatusErrors, classChangeErrors, serviceErrors } from "./servic
 /** Where cluster addresses and node ports come from. Without one, services get only what they ask for. */
 export interface ServicePool {
   readonly families: readonly [Family, ...Family[]];
-  /** Writes addresses and node ports into the service, and says which of those asked for cannot be had. */
-  allocate(service: Service, old: Service | undefined, about: Circumstances): FieldError[];
+  /** Writes addresses and node ports that seem free into the service, and says which of those asked for cannot be had. */
+  allocate(service: Service, old: Service | undefined): FieldError[];
+  /** Makes sure of what was allocated; "lost" when somebody else was faster. Then it is allocated anew: the pool knows what this service cannot have. */
+  secure?(service: Service, old: Service | undefined): Promise<Share | "lost" | "nothing to secure">;
 }
 
-function settle(service: Service, old: Service | undefined, about: Circumstances, pool: ServicePool | undefined): FieldError[] {
+function settle(service: Service, old: Service | undefined, pool: ServicePool | undefined): FieldError[] {
   if (old) keepAllocated(service.spec, old.spec);
   alignAddresses(service.spec, old?.spec);
   const errors = settleFamilies(service.spec, old?.spec, pool?.families ?? ["IPv4"]);
-  return errors.length > 0 ? errors : (pool?.allocate(service, old, about) ?? []);
+  return errors.length > 0 ? errors : (pool?.allocate(service, old) ?? []);
 }
 
 function changeErrors({ spec }: Service, { spec: old }: Service): FieldError[] {
@@ -66,6 +68,12 @@ const portsText = ({ spec }: Service): string =>
 export function serviceWith(pool?: ServicePool): Strategy {
   /** What the pool could not give, for the validation that follows. */
   const missed = new WeakMap<Service, FieldError[]>();
+  /** What services asked for, before anything was written into them. */
+  const asked = new WeakMap<Service, ServiceSpec>();
+  const provide = (obj: Service, old: Service | undefined): void => {
+    missed.set(obj, settle(obj, old, pool));
+    if (old) dropLeftovers(obj, old);
+  };
   return strategy<Service>({
     resource: "services",
     singular: "service",
@@ -80,14 +88,24 @@ export function serviceWith(pool?: ServicePool): Strategy {
     returnsDeleted: true,
     validateName: dns1035Label,
     defaults: serviceDefaults,
-    prepareForCreate: (obj, about) => {
+    prepareForCreate: (obj) => {
       obj.status = { loadBalancer: {} };
       if (obj.spec.type === "ExternalName") dropInsidePolicy(obj.spec);
-      missed.set(obj, settle(obj, undefined, about, pool));
+      if (pool?.secure) asked.set(obj, structuredClone(obj.spec));
+      provide(obj, undefined);
     },
-    prepareForUpdate: (obj, old, about) => {
-      missed.set(obj, settle(obj, old, about, pool));
-      dropLeftovers(obj, old);
+    prepareForUpdate: (obj, old) => {
+      if (pool?.secure) asked.set(obj, structuredClone(obj.spec));
+      provide(obj, old);
+    },
+    reserve: async (obj, old) => {
+      while (pool?.secure && missed.get(obj)!.length === 0) {
+        const share = await pool.secure(obj, old);
+        if (share !== "lost") return share === "nothing to secure" ? undefined : share;
+        obj.spec = structuredClone(asked.get(obj)!);
+        provide(obj, old);
+      }
+      return undefined;
     },
     // Only a service that got its share is looked at as a whole.
     denied: (obj, old) => (old ? settleFamilies(structuredClone(obj.spec), old.spec, pool?.families ?? ["IPv4"]) : (missed.get(obj) ?? [])),

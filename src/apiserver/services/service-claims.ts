@@ -1,0 +1,67 @@
+// Which addresses and node ports services have: an index that follows the services, so that nobody has to go through all of them.
+import type { Service, ServiceSpec } from "#api";
+import { selectEverything } from "#base";
+import type { Resource } from "#registry";
+import type { Held, Watcher } from "#watchcache";
+import { canonicalAddress } from "./address-range.ts";
+
+export interface ServiceClaims {
+  /** Whether a service other than this one has it. */
+  taken(claim: string, except: string): boolean;
+}
+
+/** What a service has of that which only one can have. */
+export function claimsOf(spec: ServiceSpec): string[] {
+  if (spec.type === "ExternalName") return [];
+  const addresses = isHeadless(spec) ? [] : (spec.clusterIPs ?? []).map(canonicalAddress);
+  const nodePorts = (spec.ports ?? []).flatMap(({ nodePort }) => nodePort || []);
+  return [...addresses, ...[...nodePorts, ...(spec.healthCheckNodePort ? [spec.healthCheckNodePort] : [])].map(portClaim)];
+}
+
+export const portClaim = (port: number | string): string => `port ${port}`;
+export const isHeadless = ({ clusterIP, clusterIPs }: ServiceSpec): boolean => clusterIP === "None" || clusterIPs?.[0] === "None";
+
+/** Owners are keys below the resource's prefix: `default/web`. From now until the signal it knows what the cache of services knows. */
+export function followClaims(services: Resource, signal: AbortSignal): ServiceClaims {
+  const { source, prefix } = services;
+  const owners = new Map<string, Set<string>>();
+  const claims = new Map<string, readonly string[]>();
+
+  const set = (key: string, now: readonly string[]): void => {
+    const owner = key.slice(prefix.length);
+    for (const claim of claims.get(owner) ?? []) {
+      const left = owners.get(claim)!;
+      left.delete(owner);
+      if (left.size === 0) owners.delete(claim);
+    }
+    if (now.length === 0) claims.delete(owner);
+    else claims.set(owner, now);
+    for (const claim of now) owners.getOrInsertComputed(claim, () => new Set()).add(owner);
+  };
+  const see = (held: Held): void => set(held.key, claimsOf((services.objectOf(held) as unknown as Service).spec));
+  const watcher: Watcher = {
+    deliver: (frames) => {
+      for (const { type, item } of frames) {
+        if (type === "DELETED") set(item.key, []);
+        else see(item);
+      }
+    },
+    // The cache was filled anew.
+    ended: () => begin(),
+  };
+  const begin = (): void => {
+    if (signal.aborted) return;
+    owners.clear();
+    claims.clear();
+    for (const held of source.peekAll("")) see(held);
+    // From a revision that the cache has, a watch begins at once: nothing happens in between.
+    void source.watch({ below: "", selector: selectEverything, from: source.lastChange(), signal }, watcher);
+  };
+  begin();
+  return {
+    taken: (claim, except) => {
+      const having = owners.get(claim);
+      return having !== undefined && !(having.size === 1 && having.has(except));
+    },
+  };
+}

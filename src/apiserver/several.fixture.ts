@@ -1,0 +1,84 @@
+// For tests of several servers on one store. Each sees the store through a window of its own, which can be held shut.
+import { type Clock, silentLog, systemClock } from "#base";
+import { type ApiClient, apiClient, inProcess } from "#client";
+import { dialects } from "#dialect";
+import { type Batch, MemoryStore, type Store, type Write } from "#store";
+import { ownCredentials } from "./library/credentials.ts";
+import { settingsFor } from "./library/settings.ts";
+import { type StartedServer, start } from "./start.ts";
+
+export interface OneOfSeveral {
+  readonly client: ApiClient;
+  readonly started: StartedServer;
+  /** What the store does stays unknown to this server from now on, as if its watch hung. */
+  holdWatch(): void;
+  /** Writes that this server begins from now on wait until they are let go. */
+  holdWrites(which: (write: Write) => boolean): void;
+  letGo(): void;
+}
+
+export interface Several extends AsyncDisposable {
+  readonly store: MemoryStore;
+  readonly servers: readonly OneOfSeveral[];
+}
+
+/** Starts servers at the same time on one empty store in memory, which they take for one that is elsewhere. */
+export async function startSeveral(count: number, options: { readonly flags?: readonly string[]; readonly clock?: Clock } = {}): Promise<Several> {
+  const clock = options.clock ?? systemClock;
+  const store = new MemoryStore({ clock });
+  const own = ownCredentials();
+  const servers = await Promise.all(
+    Array.from({ length: count }, async (): Promise<OneOfSeveral> => {
+      const window = windowOn(store);
+      const dialect = dialects.orch;
+      const settings = settingsFor(dialect, { store: { etcd: ["http://127.0.0.1:1"] }, flags: options.flags ?? [] });
+      const started = await start({ dialect, settings, store: window.store, clock, log: silentLog, listen: false, own });
+      const client = apiClient(inProcess(started.handle, { name: "admin", groups: ["system:masters", "system:authenticated"] }), dialect);
+      return { client, started, holdWatch: window.holdWatch, holdWrites: window.holdWrites, letGo: window.letGo };
+    }),
+  );
+  return {
+    store,
+    servers,
+    [Symbol.asyncDispose]: async () => {
+      for (const { letGo, started } of servers) {
+        letGo();
+        await started.stop();
+      }
+      await store.close();
+    },
+  };
+}
+
+function windowOn(store: Store): Pick<OneOfSeveral, "holdWatch" | "holdWrites" | "letGo"> & { readonly store: Store } {
+  let watches: PromiseWithResolvers<void> | undefined;
+  let writes: (PromiseWithResolvers<void> & { readonly which: (write: Write) => boolean }) | undefined;
+  async function* held(batches: AsyncIterable<Batch>): AsyncGenerator<Batch, void, void> {
+    for await (const batch of batches) {
+      await watches?.promise;
+      yield batch;
+    }
+  }
+  return {
+    store: {
+      read: (range, at) => store.read(range, at),
+      write: async (write) => {
+        if (writes?.which(write)) await writes.promise;
+        return await store.write(write);
+      },
+      watch: (range, after, signal) => held(store.watch(range, after, signal)),
+      progress: () => store.progress(),
+      compact: (through) => store.compact(through),
+      status: () => store.status(),
+      close: () => store.close(),
+    },
+    holdWatch: () => void (watches ??= Promise.withResolvers()),
+    holdWrites: (which) => void (writes = { ...Promise.withResolvers(), which }),
+    letGo: () => {
+      watches?.resolve();
+      writes?.resolve();
+      watches = undefined;
+      writes = undefined;
+    },
+  };
+}
