@@ -1,6 +1,8 @@
 // Every recorded path of the agent's three ports: the same status, type, headers and words. The records are no part of the repo.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import type { Pod } from "#api";
 import { createMetrics, silentLog, virtualClock } from "#base";
@@ -28,7 +30,10 @@ const ofTheRuntime = ["POST /run/t1/logger/main"];
 
 test("the agent's ports answer as recorded", async (t) => {
   if (!existsSync(file)) return t.skip("no recorded endpoints beside the repo");
-  const ports = await handlers();
+  const hostLogFolder = mkdtempSync(join(tmpdir(), "orch-logs-"));
+  t.after(() => rmSync(hostLogFolder, { recursive: true }));
+  mkdirSync(join(hostLogFolder, "pods"));
+  const ports = await handlers(hostLogFolder);
   for (const recorded of JSON.parse(readFileSync(file, "utf8")) as Recorded[]) {
     const { port, method, path, status, headers, body } = recorded;
     await t.test(`${port}: ${method} ${path}`, async () => {
@@ -41,7 +46,7 @@ test("the agent's ports answer as recorded", async (t) => {
   }
 });
 
-async function handlers() {
+async function handlers(hostLogFolder: string) {
   const clock = virtualClock(Date.UTC(2024, 0, 1));
   const pod = {
     metadata: { name: "logger", namespace: "t1", uid: "u" },
@@ -84,7 +89,7 @@ async function handlers() {
     configuration: () => ({}),
     setVerbosity: () => undefined,
     switches: { debugging: true, systemLogs: true, profiling: true, verbosityFlag: true, checkpoints: false },
-    hostLogFolder: "/var/log",
+    hostLogFolder,
     checkpointFolder: "",
     streamIdleMilliseconds: 0,
   };
