@@ -1,12 +1,14 @@
 // `orch down`: ends a cluster that runs; with --purge removes everything it kept.
 import { existsSync, readdirSync, rmSync, rmdirSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Dialect, chosenDialect, dialects } from "#dialect";
 import { type OptionSet, type OptionsOf, type SettingsOf, answerOperator, bool, dialectOption, helpOption, option, section, settle, terminalWidth } from "#options";
 import type { Output } from "../output.ts";
+import { endLeftover, removeOwnRuntime, whileItRuns } from "./own-runtime-end.ts";
 import { type Places, dataDirOption, placesFor } from "./places.ts";
 import { isAlive, readRunning } from "./running.ts";
-import { removeTraces } from "./traces.ts";
+import { type TraceOptions, removeTraces } from "./traces.ts";
 
 const sections = (dialect: Dialect) =>
   [
@@ -49,6 +51,7 @@ export async function downCommand(argv: readonly string[], version: string, outp
   try {
     const ended = await end(places, output);
     if (!ended) return 1;
+    await endLeftover(places.runtime);
     return settings.purge ? await purge(places, output) : 0;
   } catch (error) {
     output.err(`error: ${(error as Error).message}\n`);
@@ -85,8 +88,13 @@ async function purge(places: Places, { out, err }: Output): Promise<number> {
     err(`error: ${places.root} is not a directory of orch up; nothing was removed\n`);
     return 1;
   }
+  const tell = (line: string): void => err(`${line}\n`);
+  const ownRuntime = ran.runtimeEndpoint === places.runtime.endpoint;
+  const traces: TraceOptions = { dialect: dialects[ran.dialect], agentRoot: places.agentRoot, runtimeEndpoint: ran.runtimeEndpoint, ownRuntime, tell };
   try {
-    await removeTraces({ dialect: dialects[ran.dialect], agentRoot: places.agentRoot, runtimeEndpoint: ran.runtimeEndpoint, tell: (line) => err(`${line}\n`) });
+    if (ownRuntime) await whileItRuns(places.runtime, join(places.logs, "runtime.log"), () => removeTraces(traces));
+    else await removeTraces(traces);
+    removeOwnRuntime(places.runtime, tell);
   } catch (error) {
     err(`error: containers may be left, and nothing was removed: ${(error as Error).message}; start the runtime and try again, or remove ${places.root} by hand\n`);
     return 1;

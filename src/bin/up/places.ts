@@ -1,10 +1,11 @@
 // Where a cluster of `orch up` keeps its things.
 //
-//   <data>/<dialect>/   store/  pki/  logs/  agent/  admin.conf  agent.conf  agent-settings.json  running.json  lock.db  holder
+//   <data>/<dialect>/   store/  pki/  logs/  agent/  runtime/  admin.conf  agent.conf  agent-settings.json  running.json  lock.db  holder
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Dialect } from "#dialect";
 import { directory, option } from "#options";
+import { type OwnRuntime, ownRuntimeOf } from "./own-runtime.ts";
 
 export interface Places {
   readonly root: string;
@@ -17,6 +18,8 @@ export interface Places {
   /** Settings of the node agent, and where it keeps pods' files. */
   readonly agentSettings: string;
   readonly agentRoot: string;
+  /** The container runtime, where the cluster has one of its own. */
+  readonly runtime: OwnRuntime;
   readonly tokens: string;
   /** Tells that a cluster runs, and marks the directory as ours. */
   readonly running: string;
@@ -37,7 +40,7 @@ export const dataDirOption = option({
 export function placesFor(dialect: Dialect, given: string, environment: Readonly<Record<string, string | undefined>> = process.env): Places {
   const { XDG_DATA_HOME: data } = environment;
   const root = given !== "" ? resolve(given) : join(data !== undefined && data.startsWith("/") ? join(data, "orch") : join(homedir(), ".orch"), dialect.name);
-  const own = ["store", "pki", "logs", "agent", "admin.conf", "agent.conf", "agent-settings.json", "running.json", "lock.db", "holder"];
+  const own = ["store", "pki", "logs", "agent", "runtime", "admin.conf", "agent.conf", "agent-settings.json", "running.json", "lock.db", "holder"];
   return {
     root,
     all: own.map((name) => join(root, name)),
@@ -47,6 +50,7 @@ export function placesFor(dialect: Dialect, given: string, environment: Readonly
     agentConfig: join(root, "agent.conf"),
     agentSettings: join(root, "agent-settings.json"),
     agentRoot: join(root, "agent"),
+    runtime: ownRuntimeOf(root),
     tokens: join(root, "pki", "tokens.csv"),
     running: join(root, "running.json"),
   };

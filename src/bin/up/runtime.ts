@@ -1,6 +1,7 @@
 // The container runtime: whether it is there, and how it gets there on Debian-like systems.
 import { spawnSync } from "node:child_process";
 import { existsSync, lstatSync } from "node:fs";
+import { runtimePackages } from "./own-runtime.ts";
 
 export type AgentChance = { readonly possible: true } | { readonly possible: false; readonly why: string; readonly remedy: string };
 
@@ -25,8 +26,6 @@ export const thisMachine: Machine = {
   exists: existsSync,
 };
 
-const containerd = "/usr/bin/containerd";
-
 const socketOf = (endpoint: string): string => endpoint.replace(/^unix:\/\//, "");
 
 /** Whether the node agent can run here; if not, one reason and what to do about it. */
@@ -37,26 +36,23 @@ export function agentChance(machine: Machine, endpoint: string, program: string)
   const there = machine.isSocket(socketOf(endpoint));
   if (!machine.isRoot) return no(there ? "it needs root" : "it needs root and a container runtime", there ? "sudo orch up" : "sudo orch up --install-runtime");
   if (there) return { possible: true };
-  const installed = machine.exists(containerd);
-  return no(
-    `there is no container runtime at ${endpoint}`,
-    installed ? `${containerd} is installed: run it, or say with --runtime-endpoint where it is` : "orch up --install-runtime",
-  );
+  return no(`there is no container runtime at ${endpoint}`, "orch up --install-runtime brings one; --runtime-endpoint says where yours is");
 }
 
-/** Installs the runtime with apt and starts it; the text says what went wrong, or nothing. */
-export function installRuntime(machine: Machine, tell: (line: string) => void): string | undefined {
+/** Installs with apt what a runtime of our own needs and is not there; the text says what went wrong, or nothing. */
+export function installRuntime(machine: Machine, tell: (line: string) => void, run = runCommand): string | undefined {
   if (!machine.isRoot) return "installing a container runtime needs root: sudo orch up --install-runtime";
-  if (!machine.exists("/usr/bin/apt-get")) return "there is no apt-get here; install containerd in your system's own way, then start again";
-  const steps: readonly (readonly [string, ...string[]])[] = [
-    ["apt-get", "update", "-q"],
-    ["apt-get", "install", "-y", "-q", "--no-install-recommends", "containerd", "runc"],
-  ];
-  for (const [command, ...args] of steps) {
-    tell(`running ${command} ${args.join(" ")}`);
-    const { status } = spawnSync(command, args, { stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
-    if (status !== 0) return `${command} ${args.join(" ")} failed with code ${status ?? "none"}`;
+  const missing = Object.entries(runtimePackages).flatMap(([name, places]) => (places.some((place) => machine.exists(place)) ? [] : [name]));
+  if (missing.length === 0) return undefined;
+  if (!machine.exists("/usr/bin/apt-get")) return `there is no apt-get here; install ${missing.join(", ")} in your system's own way, then start again`;
+  for (const command of [["apt-get", "update", "-q"], ["apt-get", "install", "-y", "-q", "--no-install-recommends", ...missing]]) {
+    tell(`running ${command.join(" ")}`);
+    const code = run(command);
+    if (code !== 0) return `${command.join(" ")} failed with code ${code ?? "none"}`;
   }
-  if (machine.exists("/run/systemd/system")) spawnSync("systemctl", ["enable", "--now", "containerd"], { stdio: "ignore" });
   return undefined;
+} // prettier-ignore
+
+function runCommand([command, ...args]: readonly string[]): number | null {
+  return spawnSync(command!, args, { stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } }).status;
 }

@@ -46,6 +46,22 @@ test("phases and readiness are told, and a stop ends the process", async () => {
   assert.equal(states.at(-1)!.is, "stopped");
 });
 
+test("a program that says nothing is asked until it is ready, and has no channel", async () => {
+  let asked = 0;
+  const states: string[] = [];
+  const plan = {
+    name: "part",
+    command: process.execPath,
+    args: ["-e", `if (process.send) process.exit(1); ${endless}`],
+    logFile: join(folder, "mute.log"),
+    patienceMilliseconds: 1000,
+  };
+  const part = supervise({ ...plan, isReady: () => Promise.resolve(++asked === 3) }, systemClock, ({ is }) => states.push(is));
+  await part.ready;
+  await part.stop();
+  assert.deepEqual([asked, states], [3, ["starting", "ready", "stopped"]]);
+});
+
 test("what ends after it was ready is started again", async () => {
   const { part, reached } = supervised(`${ready} ${endless}`);
   await part.ready;

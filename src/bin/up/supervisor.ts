@@ -12,6 +12,8 @@ export interface ProcessPlan {
   readonly logFile: string;
   /** How long it may take to end before it is killed. */
   readonly patienceMilliseconds: number;
+  /** Asked until it is so. Programs of ours need no asking: they tell over a channel, which also tells them when we are gone. */
+  readonly isReady?: () => Promise<boolean>;
 }
 
 export type ProcessState =
@@ -27,6 +29,7 @@ interface ChildMessage {
   readonly ready?: string;
 }
 
+const askPause = 100;
 const firstPause = 500;
 const longestPause = 60_000;
 /** Whoever ran this long is taken for healthy again. */
@@ -55,19 +58,27 @@ export function supervise(plan: ProcessPlan, clock: Clock, changed: (state: Proc
     const began = clock.now();
     changed({ is: "starting" });
     const output = log.open();
-    // A group of its own: Ctrl-C reaches only us, and we decide who ends first. The channel tells the child when we are gone.
-    const started = spawn(plan.command, plan.args, { stdio: ["ignore", output, output, "ipc"], detached: true });
+    // A group of its own: Ctrl-C reaches only us, and we decide who ends first.
+    const started = spawn(plan.command, plan.args, { stdio: ["ignore", output, output, ...(plan.isReady ? [] : ["ipc" as const])], detached: true });
     closeSync(output);
     child = started;
     const leaveLog = log.keepSmall(clock);
+    const becameReady = (url: string): void => {
+      wasReady = true;
+      changed({ is: "ready", url, milliseconds: clock.now() - began });
+      first.resolve();
+    };
     started.on("message", (message: ChildMessage) => {
       if (typeof message.phase === "string") changed({ is: "starting", phase: message.phase });
-      if (typeof message.ready === "string") {
-        wasReady = true;
-        changed({ is: "ready", url: message.ready, milliseconds: clock.now() - began });
-        first.resolve();
-      }
+      if (typeof message.ready === "string") becameReady(message.ready);
     });
+    const ask = async (): Promise<void> => {
+      const ready = await plan.isReady!();
+      if (child !== started || stopping) return;
+      if (ready) becameReady("");
+      else clock.after(askPause, () => void ask());
+    };
+    if (plan.isReady) void ask();
     const ended = (why: string): void => {
       if (child !== started) return;
       child = undefined;

@@ -1,5 +1,5 @@
 // What a node agent leaves on a machine besides its files: sandboxes in the runtime, mounts, control groups, logs.
-// Only pods that have a folder below the agent's own root are touched: whatever else runs on the runtime is not ours.
+// Only pods that have a folder below the agent's own root are touched: whatever else runs on a runtime of the machine is not ours.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync } from "node:fs";
 import { join } from "node:path";
@@ -11,17 +11,16 @@ export interface TraceOptions {
   /** The agent's root directory. */
   readonly agentRoot: string;
   readonly runtimeEndpoint: string;
+  /** Whether everything on that runtime is ours. */
+  readonly ownRuntime: boolean;
   readonly tell: (line: string) => void;
 }
 
 /** Removes them all. Throws when containers may be left, before anything else is removed; of the rest it tells what stays, and goes on. */
-export async function removeTraces({ dialect, agentRoot, runtimeEndpoint, tell }: TraceOptions): Promise<void> {
+export async function removeTraces({ dialect, agentRoot, runtimeEndpoint, ownRuntime, tell }: TraceOptions): Promise<void> {
   const uids = new Set(namesIn(join(agentRoot, "pods")));
-  if (uids.size > 0) await removeSandboxes(uids, runtimeEndpoint);
-  for (const mount of mountsBelow(agentRoot, mountTable())) {
-    const { status, stderr } = spawnSync("umount", ["--lazy", mount], { encoding: "utf8" });
-    if (status !== 0) tell(`${mount} stays mounted: ${stderr.trim()}`);
-  }
+  if (uids.size > 0 || ownRuntime) await removeSandboxes(runtimeEndpoint, (uid) => ownRuntime || uids.has(uid));
+  unmountBelow(agentRoot, tell);
   for (const group of podGroups("/sys/fs/cgroup", dialect.data.podsCgroup)) {
     if (uids.has(group.uid)) removeGroup(group.path);
   }
@@ -30,11 +29,18 @@ export async function removeTraces({ dialect, agentRoot, runtimeEndpoint, tell }
   }
 }
 
-async function removeSandboxes(uids: ReadonlySet<string>, endpoint: string): Promise<void> {
+export function unmountBelow(folder: string, tell: (line: string) => void): void {
+  for (const mount of mountsBelow(folder, mountTable())) {
+    const { status, stderr } = spawnSync("umount", ["--lazy", mount], { encoding: "utf8" });
+    if (status !== 0) tell(`${mount} stays mounted: ${stderr.trim()}`);
+  }
+}
+
+async function removeSandboxes(endpoint: string, isOurs: (uid: string) => boolean): Promise<void> {
   const runtime = grpcRuntime({ endpoint });
   try {
     for (const { id, metadata } of await runtime.listPodSandboxes()) {
-      if (metadata?.uid === undefined || !uids.has(metadata.uid)) continue;
+      if (!isOurs(metadata?.uid ?? "")) continue;
       await runtime.stopPodSandbox(id);
       await runtime.removePodSandbox(id);
     }

@@ -3,6 +3,9 @@ import type { Dialect } from "#dialect";
 import { type OptionSet, type OptionsOf, type SettingsOf, between, bool, dialectOption, helpOption, int, ip, option, section, text } from "#options";
 import { dataDirOption } from "./places.ts";
 
+/** Where a container runtime of the machine is. */
+export const usualEndpoint = "unix:///run/containerd/containerd.sock";
+
 const sections = (dialect: Dialect) =>
   [
     section("Cluster", [
@@ -23,11 +26,16 @@ const sections = (dialect: Dialect) =>
       option({
         flag: "runtime-endpoint",
         type: text,
-        default: "unix:///run/containerd/containerd.sock",
+        default: usualEndpoint,
         check: (value) => (value.startsWith("unix:///") ? undefined : "must be a unix socket such as unix:///run/containerd/containerd.sock"),
         doc: "Socket of the container runtime.",
       }),
-      option({ flag: "install-runtime", type: bool, default: false, doc: "Install a container runtime first, with apt; needs root." }),
+      option({
+        flag: "install-runtime",
+        type: bool,
+        default: false,
+        doc: "Unless a container runtime is there that can run pods: install containerd and network plug-ins with apt, and run a containerd of the cluster's own, now and at later starts. Needs root.",
+      }),
     ]),
     section("Other", [helpOption]),
   ] as const;

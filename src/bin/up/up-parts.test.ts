@@ -10,7 +10,9 @@ import { connectionOf, readClientConfig } from "#client";
 import { dialects } from "#dialect";
 import { claimFolder } from "./claim.ts";
 import { credentialsFor } from "./credentials.ts";
+import { ownRuntimeOf } from "./own-runtime.ts";
 import { placesFor } from "./places.ts";
+import { freeSubnet, networkText } from "./pod-network.ts";
 import { choosePort } from "./ports.ts";
 import { isAlive, readRunning, writeRunning } from "./running.ts";
 import { type Machine, agentChance, installRuntime } from "./runtime.ts";
@@ -118,8 +120,7 @@ test("a note that makes no sense is no note, one that cannot be read is trouble"
 const machine = (parts: Partial<Machine>): Machine => ({ isRoot: true, platform: "linux", isSocket: () => true, exists: () => true, ...parts });
 const chances: [name: string, parts: Partial<Machine>, remedy: string | undefined][] = [
   ["root with a runtime", {}, undefined],
-  ["root without a runtime", { isSocket: () => false, exists: (path) => path === "/bin/agent" }, "orch up --install-runtime"],
-  ["root with a runtime that does not run", { isSocket: () => false }, "/usr/bin/containerd is installed: run it, or say with --runtime-endpoint where it is"],
+  ["root without a runtime", { isSocket: () => false }, "orch up --install-runtime brings one; --runtime-endpoint says where yours is"],
   ["a user with a runtime", { isRoot: false }, "sudo orch up"],
   ["a user without a runtime", { isRoot: false, isSocket: () => false }, "sudo orch up --install-runtime"],
   ["another system", { platform: "darwin" }, "the API server works without it"],
@@ -144,15 +145,47 @@ test("control groups of pods are found in one hierarchy or in several", () => {
   assert.deepEqual(found.toSorted(), ["one /memory/pods.group/podone", "one /pods.group/podone", "two /pods.group/burstable/podtwo"]);
 });
 
-test("nothing is installed without root or without apt", () => {
-  assert.match(
-    installRuntime(machine({ isRoot: false }), () => undefined)!,
-    /needs root/,
-  );
-  assert.match(
-    installRuntime(machine({ exists: () => false }), () => undefined)!,
-    /no apt-get/,
-  );
+const installations: [name: string, parts: Partial<Machine>, code: number, commands: string[], problem: RegExp | undefined][] = [
+  ["needs root", { isRoot: false }, 0, [], /needs root/],
+  ["does nothing where all is there", {}, 0, [], undefined],
+  ["needs apt", { exists: () => false }, 0, [], /no apt-get here; install containerd, runc, iptables, containernetworking-plugins/],
+  [
+    "adds what is missing",
+    { exists: (path) => ["/usr/bin/apt-get", "/usr/bin/runc", "/opt/cni/bin/bridge"].includes(path) },
+    0,
+    ["apt-get update -q", "apt-get install -y -q --no-install-recommends containerd iptables"],
+    undefined,
+  ],
+  ["tells what failed", { exists: (path) => path === "/usr/bin/apt-get" }, 100, ["apt-get update -q"], /^apt-get update -q failed with code 100$/],
+];
+for (const [name, parts, code, commands, problem] of installations) {
+  test(`installing a runtime ${name}`, () => {
+    const [told, ran]: string[][] = [[], []];
+    const found = installRuntime(machine(parts), (line) => told!.push(line), (command) => (ran!.push(command.join(" ")), code)); // prettier-ignore
+    assert.deepEqual({ told, ran }, { told: commands.map((command) => `running ${command}`), ran: commands });
+    if (problem) assert.match(found!, problem);
+    else assert.equal(found, undefined);
+  });
+}
+
+test("pods get addresses that the machine does not use, and keep them", () => {
+  assert.equal(freeSubnet(0, ["10.0.0.1", "192.168.0.1"]), "10.128.0.0/24");
+  assert.equal(freeSubnet(0, ["10.128.0.7"]), "10.128.1.0/24");
+  assert.equal(freeSubnet(2 ** 15 - 1, ["10.255.255.1"]), "10.128.0.0/24");
+  const network = { bridge: "b", seed: 5, folder, file: join(folder, "pods.conflist") };
+  const first = networkText(network, false);
+  writeFileSync(network.file, first);
+  assert.equal(networkText({ ...network, seed: 900 }, false), first);
+  const types = (text: string) => (JSON.parse(text) as { plugins: { type: string; ipMasq?: boolean }[] }).plugins.map(({ type, ipMasq }) => [type, ipMasq]);
+  assert.deepEqual(types(first), [["bridge", false]], "without a packet filter pods talk on this machine only");
+  assert.deepEqual(types(networkText(network, true)), [["bridge", true], ["portmap", undefined]]); // prettier-ignore
+});
+
+test("each cluster's own runtime has places of its own, the same at every start", () => {
+  const [one, other] = [ownRuntimeOf("/a/one"), ownRuntimeOf("/a/two")];
+  assert.deepEqual(ownRuntimeOf("/a/one"), one);
+  assert.ok(one.socket !== other.socket && one.network.bridge !== other.network.bridge);
+  assert.ok(one.network.bridge.length <= 15, "names of network interfaces are short");
 });
 
 test("the command to try next survives odd paths", () => {

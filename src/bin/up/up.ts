@@ -10,13 +10,15 @@ import { claimFolder } from "./claim.ts";
 import { type Credentials, credentialsFor } from "./credentials.ts";
 import { type Loops, startLoops } from "./loops.ts";
 import { type Places, placesFor } from "./places.ts";
+import { endLeftover } from "./own-runtime-end.ts";
+import { ownRuntimePlan, runsPods } from "./own-runtime.ts";
 import { type ClusterPlan, type Programs, agentPlan, apiserverPlan } from "./plans.ts";
 import { choosePort } from "./ports.ts";
 import { type Running, readRunning, writeRunning } from "./running.ts";
 import { agentChance, installRuntime, thisMachine } from "./runtime.ts";
 import { type StatusView, firstCommand, statusView } from "./status-view.ts";
 import { type ProcessPlan, type Supervised, startOf, supervise } from "./supervisor.ts";
-import { type UpSettings, upOptions } from "./up-options.ts";
+import { type UpSettings, upOptions, usualEndpoint } from "./up-options.ts";
 
 interface Wish {
   readonly dialect: Dialect;
@@ -61,11 +63,8 @@ const runningText = (running: Running | undefined, places: Places): string =>
 /** Runs until a signal ends it; throws what kept it from running. */
 async function run(wish: Wish, view: StatusView): Promise<void> {
   const { dialect, settings, places } = wish;
-  if (settings.installRuntime) {
-    const problem = installRuntime(thisMachine, (line) => view.say(line));
-    if (problem !== undefined) throw new Error(problem);
-  }
   const before = readRunning(places.running);
+  const ownRuntime = await wantsOwnRuntime(wish, before, view);
   const choice = await choosePort({ host: settings.bindAddress, usual: 6443, asked: settings.port, before: before?.port ?? 0 });
   if ("problem" in choice) throw new Error(choice.problem);
   // A start that fails changes nothing of what a purge must know of the runs before it.
@@ -73,7 +72,7 @@ async function run(wish: Wish, view: StatusView): Promise<void> {
   const learn = (more: Partial<Running>): void => writeRunning(places.running, (note = { ...note, ...more }));
   learn({});
   try {
-    await runCluster(wish, choice.port, view, learn);
+    await runCluster(ownRuntime ? { ...wish, settings: { ...settings, runtimeEndpoint: places.runtime.endpoint } } : wish, choice.port, view, learn);
   } finally {
     try {
       learn({ up: false });
@@ -81,6 +80,16 @@ async function run(wish: Wish, view: StatusView): Promise<void> {
       // The note that is there is taken for what it is as soon as this process is gone.
     }
   }
+}
+
+/** A cluster has a runtime of its own when it was told to install one where none was fit to use, and from then on. */
+async function wantsOwnRuntime({ settings, places }: Wish, before: Running | undefined, view: StatusView): Promise<boolean> {
+  if (!settings.agent || settings.runtimeEndpoint !== usualEndpoint) return false;
+  if (!settings.installRuntime) return thisMachine.isRoot && before?.runtimeEndpoint === places.runtime.endpoint;
+  if (before?.runtimeEndpoint !== places.runtime.endpoint && (await runsPods(settings.runtimeEndpoint))) return false;
+  const problem = installRuntime(thisMachine, (line) => view.say(line));
+  if (problem !== undefined) throw new Error(problem);
+  return true;
 }
 
 async function runCluster(wish: Wish, port: number, view: StatusView, learn: (more: Partial<Running>) => void): Promise<void> {
@@ -102,11 +111,13 @@ async function runCluster(wish: Wish, port: number, view: StatusView, learn: (mo
   const stopped = stopRequest(cluster);
   let loops: Loops | undefined;
   try {
+    const runtime = await startOwnRuntime(plan, cluster);
     const apiserver = cluster.start(apiserverPlan(plan));
     const up = await Promise.race([apiserver.ready.then(() => true), stopped.then(() => false)]);
     if (!up) return;
     learn({ dialect: dialect.name });
     loops = startLoops({ config: places.adminConfig, dialect, authorityFile: credentials.authorityFile, logFile: join(places.logs, "controllers.log") });
+    if (runtime && (await Promise.race([settled(runtime, view), stopped])) !== undefined) return;
     const agent = await startAgent(plan, nodeName, cluster, view);
     if (agent) learn({ runtimeEndpoint: settings.runtimeEndpoint });
     const early = await Promise.race([agent && settled(agent, view), stopped]);
@@ -120,6 +131,12 @@ async function runCluster(wish: Wish, port: number, view: StatusView, learn: (mo
     await cluster.stop();
     clearInterval(alive);
   }
+}
+
+async function startOwnRuntime({ settings, places }: ClusterPlan, cluster: Cluster): Promise<Supervised | undefined> {
+  if (settings.runtimeEndpoint !== places.runtime.endpoint) return undefined;
+  await endLeftover(places.runtime);
+  return cluster.start(ownRuntimePlan(places.runtime, join(places.logs, "runtime.log")));
 }
 
 /** Undefined when there is no agent to start, which is told. */

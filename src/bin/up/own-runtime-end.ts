@@ -1,0 +1,68 @@
+// How a runtime of our own ends: a daemon that outlived its cluster, and all that is left when the cluster is removed.
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { systemClock } from "#base";
+import { type OwnRuntime, ownRuntimePlan } from "./own-runtime.ts";
+import { startOf, supervise } from "./supervisor.ts";
+import { unmountBelow } from "./traces.ts";
+
+const patience = 15_000;
+
+/** Ends the daemon of a cluster that was killed and could not do so itself; containers go on. */
+export async function endLeftover({ config }: OwnRuntime): Promise<void> {
+  for (const began = Date.now(); ; await sleep(50)) {
+    const pids = processesWith(config);
+    if (pids.length === 0) return;
+    for (const pid of pids) signal(pid, Date.now() - began > patience ? "SIGKILL" : "SIGTERM");
+  }
+}
+
+/** Sandboxes can be removed only by the daemon. */
+export async function whileItRuns<T>(runtime: OwnRuntime, logFile: string, work: () => Promise<T>): Promise<T> {
+  const part = supervise(ownRuntimePlan(runtime, logFile), systemClock, () => undefined);
+  try {
+    if ((await startOf(part, systemClock, patience)) !== "ready") throw new Error(`the cluster's own runtime does not start; its log is ${logFile}`);
+    return await work();
+  } finally {
+    await part.stop();
+  }
+}
+
+/** What it made outside of the cluster's folder, and what keeps that folder from being removed. */
+export function removeOwnRuntime({ folder, state, socket, network: { bridge } }: OwnRuntime, tell: (line: string) => void): void {
+  for (const pid of processesWith(socket)) signal(pid, "SIGKILL");
+  for (const place of [folder, state]) unmountBelow(place, tell);
+  if (existsSync(`/sys/class/net/${bridge}`)) {
+    const { status } = spawnSync("ip", ["link", "delete", bridge], { stdio: "ignore" });
+    if (status !== 0) tell(`the network bridge ${bridge} stays: ip link delete ${bridge}`);
+  }
+  if (!existsSync(state)) return;
+  rmSync(state, { recursive: true, force: true });
+  if (readdirSync(dirname(state)).length === 0) rmdirSync(dirname(state));
+}
+
+/** The daemon is started with its settings file, and what it starts is told its socket. */
+function processesWith(argument: string): number[] {
+  if (!existsSync("/proc/self")) return [];
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => pid > 0 && pid !== process.pid && commandLine(pid).includes(argument));
+}
+
+function commandLine(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+  } catch {
+    return [];
+  }
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has ended by itself.
+  }
+}

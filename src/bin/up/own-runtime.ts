@@ -1,0 +1,102 @@
+// A containerd of the cluster's own, for machines that have none ready: where it keeps its things, and how it is run.
+// It shares nothing with another containerd on the machine but the programs: folders, socket and pod network are its own.
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, statfsSync } from "node:fs";
+import { join } from "node:path";
+import { makeFolder, writePrivate } from "#base";
+import { grpcRuntime } from "#cri";
+import { type PodNetwork, networkText } from "./pod-network.ts";
+import type { ProcessPlan } from "./supervisor.ts";
+
+export interface OwnRuntime {
+  /** Images and what outlives a restart of the machine. */
+  readonly folder: string;
+  /** What does not; a short path, since sockets have short names. */
+  readonly state: string;
+  readonly socket: string;
+  readonly endpoint: string;
+  readonly config: string;
+  readonly network: PodNetwork;
+}
+
+/** The same for the same cluster, and different for each. */
+export function ownRuntimeOf(clusterFolder: string): OwnRuntime {
+  const id = createHash("sha256").update(clusterFolder).digest("hex").slice(0, 8);
+  const folder = join(clusterFolder, "runtime");
+  const state = `/run/orch/${id}`;
+  const socket = join(state, "containerd.sock");
+  return {
+    folder,
+    state,
+    socket,
+    endpoint: `unix://${socket}`,
+    config: join(folder, "config.toml"),
+    network: { bridge: `orch-${id}`, seed: Number.parseInt(id, 16), folder: join(folder, "network"), file: join(folder, "network", "10-pods.conflist") },
+  };
+}
+
+const patienceMilliseconds = 15_000;
+
+/** Writes its settings too. */
+export function ownRuntimePlan(runtime: OwnRuntime, logFile: string): ProcessPlan {
+  for (const folder of [runtime.folder, runtime.state, runtime.network.folder]) makeFolder(folder);
+  writePrivate(runtime.network.file, networkText(runtime.network));
+  writePrivate(runtime.config, configText(runtime));
+  return { name: "runtime", command: "containerd", args: ["--config", runtime.config], logFile, patienceMilliseconds, isReady: () => runsPods(runtime.endpoint) };
+}
+
+/** Whether a runtime answers there and says that it can run pods, network included. */
+export async function runsPods(endpoint: string): Promise<boolean> {
+  const runtime = grpcRuntime({ endpoint, timeoutMilliseconds: 5000 });
+  try {
+    const { conditions } = await runtime.status();
+    return conditions.length > 0 && conditions.every(({ status }) => status);
+  } catch {
+    return false;
+  } finally {
+    runtime.close();
+  }
+}
+
+function configText({ folder, state, socket, network }: OwnRuntime): string {
+  return `# Written by orch up at every start.
+version = 2
+root = ${quoted(join(folder, "root"))}
+state = ${quoted(state)}
+disabled_plugins = ["io.containerd.internal.v1.opt"]
+[grpc]
+  address = ${quoted(socket)}
+[debug]
+  level = "warn"
+[plugins."io.containerd.grpc.v1.cri"]
+  restrict_oom_score_adj = ${!mayProtectFromOom()}
+  netns_mounts_under_state_dir = true
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = ${quoted(pluginFolders.find((each) => existsSync(join(each, "bridge"))) ?? pluginFolders[0]!)}
+    conf_dir = ${quoted(network.folder)}
+  [plugins."io.containerd.grpc.v1.cri".containerd]
+    snapshotter = "${isOverlay(folder) ? "native" : "overlayfs"}"
+`;
+}
+
+const quoted = (text: string): string => JSON.stringify(text);
+
+/** Where distributions put network plug-ins, and other programs. */
+const pluginFolders = ["/usr/lib/cni", "/usr/libexec/cni", "/opt/cni/bin"];
+const programFolders = ["/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
+
+/** Which packages bring what it needs, and where that would be. */
+export const runtimePackages: Readonly<Record<string, readonly string[]>> = {
+  ...Object.fromEntries(["containerd", "runc", "iptables"].map((name) => [name, programFolders.map((folder) => join(folder, name))])),
+  "containernetworking-plugins": pluginFolders.map((folder) => join(folder, "bridge")),
+};
+
+/** Lowering a process's chance to be killed for memory is a right of its own, which containers often lack. */
+function mayProtectFromOom(status = readFileSync("/proc/self/status", "utf8")): boolean {
+  const sysResource = 24n;
+  const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(status)?.[1] ?? "0";
+  return ((BigInt(`0x${effective}`) >> sysResource) & 1n) === 1n;
+}
+
+/** Layers cannot lie on layers. */
+const isOverlay = (folder: string): boolean => statfsSync(folder).type === 0x794c7630;
