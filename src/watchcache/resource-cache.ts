@@ -146,7 +146,8 @@ export class ResourceCache implements ObjectSource {
       return await pageOf(later.length === 0 ? this.#items : new Past(this.#items, later), this.prefix, query, freshness.revision);
     }
     await this.#indexed(query);
-    const revision = await this.#fresh(freshness);
+    await this.#fresh(freshness);
+    const revision = this.revision();
     const question = questionOf(query);
     const known = this.#answers.get(question);
     const items = known?.items.deref();
@@ -179,14 +180,18 @@ export class ResourceCache implements ObjectSource {
     let revision: Revision;
     if (from === "state") {
       await this.#indexed(query);
-      revision = await this.#fresh({ at: "latest" });
+      await this.#fresh({ at: "latest" });
+      revision = this.revision();
       const history = this.#history;
       await this.#tellState(watching, query);
       if (history !== this.#history && !signal.aborted) {
         watcher.ended();
         return;
       }
-    } else revision = from === "now" ? await this.#fresh({ at: "latest" }) : from;
+    } else {
+      if (from === "now") await this.#fresh({ at: "latest" });
+      revision = from === "now" ? this.revision() : from;
+    }
     if (!this.#history.after(revision)) {
       if (from !== "state") throw new Compacted(this.#history.since);
       watcher.ended();
@@ -269,10 +274,10 @@ export class ResourceCache implements ObjectSource {
     return found.sort((a, b) => (a.key < b.key ? -1 : 1));
   }
 
-  async #fresh(freshness: Exclude<Freshness, { at: "exactly" }>): Promise<Revision> {
-    if (freshness.at === "latest") return await this.#feed.current();
-    if (freshness.at === "notOlderThan") await this.#feed.reached(freshness.revision);
-    return this.#feed.revision();
+  /** Whoever waited asks for the revision when it goes on: on the way back from here more may have come. */
+  async #fresh(freshness: Exclude<Freshness, { at: "exactly" }>): Promise<void> {
+    if (freshness.at === "latest") await this.#feed.current();
+    else if (freshness.at === "notOlderThan") await this.#feed.reached(freshness.revision);
   }
 }
 

@@ -46,6 +46,29 @@ export function sourceContract(name: string, open: () => Promise<Bench>): void {
     watch.stop();
   });
 
+  on("a list shows one moment, and a watch tells nothing twice, whenever others write", async ({ source, store, put, settle }) => {
+    await put("n/a");
+    await settle();
+    const progress = store.progress.bind(store);
+    for (let steps = 0; steps < 40; steps++) {
+      // A change comes right behind what the store says, and reaches the source before, while and after that word does.
+      store.progress = async () => {
+        const revision = await progress();
+        const written = put("n/a", { data: String(steps) });
+        for (let step = 0; step < steps; step++) await Promise.resolve();
+        void written;
+        return revision;
+      };
+      const { items, revision } = await source.list(all);
+      assert.ok(items[0]!.revision <= revision, `${steps} steps later a list at ${revision} has a change of ${items[0]!.revision}`);
+      const watch = await watchOf(source, { from: "state" });
+      store.progress = progress;
+      await settle();
+      assert.equal(new Set(watch.seen.map((each) => each.slice(each.indexOf("@")))).size, watch.seen.length, `${steps} steps later a watch began with ${watch.seen.join(", ")}`);
+      watch.stop();
+    }
+  });
+
   on("the bytes carry the revision", async ({ source, put }) => {
     const revision = await put("n/a", { data: 'tricky: "uid":"x","resourceVersion":"1"' });
     const held = await source.get("n/a", latest);
