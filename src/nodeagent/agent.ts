@@ -1,8 +1,7 @@
 // The node agent: all its parts and how they hold together. Nothing is decided here.
-import { mkdir } from "node:fs/promises";
 import { hostname } from "node:os";
 import type { Pod, Service } from "#api";
-import { type Clock, type Log, type Metrics, createMetrics, parseQuantity, quantityValue, systemClock } from "#base";
+import { type Clock, type Log, type Metrics, createMetrics, makeFolderAsync, parseQuantity, quantityValue, systemClock } from "#base";
 import { type ApiClient, type Informer, informer, kinds } from "#client";
 import type { ContainerRuntime } from "#cri";
 import type { Dialect } from "#dialect";
@@ -101,7 +100,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     oomScoreAdj: settings.oomScoreAdj,
     maxOpenFiles: settings.maxOpenFiles,
   });
-  await mkdir(settings.rootDir, { recursive: true, mode: 0o750 });
+  await makeFolderAsync(settings.rootDir, 0o750);
+  await makeFolderAsync(podLogs, 0o755);
 
   const recorder = client
     ? eventRecorder({ client, clock, log, metrics, node: { kind: "Node", name: nodeName, uid: nodeName }, queriesPerSecond: settings.eventQps, burst: settings.eventBurst })
