@@ -18,8 +18,9 @@ export interface TraceOptions {
 
 /** Removes them all. Throws when containers may be left, before anything else is removed; of the rest it tells what stays, and goes on. */
 export async function removeTraces({ dialect, agentRoot, runtimeEndpoint, ownRuntime, tell }: TraceOptions): Promise<void> {
-  const uids = new Set(namesIn(join(agentRoot, "pods")));
-  if (uids.size > 0 || ownRuntime) await removeSandboxes(runtimeEndpoint, (uid) => ownRuntime || uids.has(uid));
+  const uids = podsBelow(agentRoot);
+  if (ownRuntime) await removeSandboxes(runtimeEndpoint, () => true);
+  else await leaveRuntime(agentRoot, runtimeEndpoint);
   unmountBelow(agentRoot, tell);
   for (const group of podGroups("/sys/fs/cgroup", dialect.data.podsCgroup)) {
     if (uids.has(group.uid)) removeGroup(group.path);
@@ -28,6 +29,14 @@ export async function removeTraces({ dialect, agentRoot, runtimeEndpoint, ownRun
     if (uids.has(name.slice(name.lastIndexOf("_") + 1))) rmSync(join("/var/log/pods", name), { recursive: true, force: true });
   }
 }
+
+/** Removes the pods of an agent from a runtime of the machine. */
+export async function leaveRuntime(agentRoot: string, endpoint: string): Promise<void> {
+  const uids = podsBelow(agentRoot);
+  if (uids.size > 0) await removeSandboxes(endpoint, (uid) => uids.has(uid));
+}
+
+const podsBelow = (agentRoot: string): ReadonlySet<string> => new Set(namesIn(join(agentRoot, "pods")));
 
 export function unmountBelow(folder: string, tell: (line: string) => void): void {
   for (const mount of mountsBelow(folder, mountTable())) {

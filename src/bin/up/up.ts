@@ -18,6 +18,7 @@ import { type Running, readRunning, writeRunning } from "./running.ts";
 import { agentChance, installRuntime, thisMachine } from "./runtime.ts";
 import { type StatusView, firstCommand, statusView } from "./status-view.ts";
 import { type ProcessPlan, type Supervised, startOf, supervise } from "./supervisor.ts";
+import { leaveRuntime } from "./traces.ts";
 import { type UpSettings, upOptions, usualEndpoint } from "./up-options.ts";
 
 interface Wish {
@@ -85,10 +86,14 @@ async function run(wish: Wish, view: StatusView): Promise<void> {
 /** A cluster has a runtime of its own when it was told to install one where none was fit to use, and from then on. */
 async function wantsOwnRuntime({ settings, places }: Wish, before: Running | undefined, view: StatusView): Promise<boolean> {
   if (!settings.agent || settings.runtimeEndpoint !== usualEndpoint) return false;
-  if (!settings.installRuntime) return thisMachine.isRoot && before?.runtimeEndpoint === places.runtime.endpoint;
-  if (before?.runtimeEndpoint !== places.runtime.endpoint && (await runsPods(settings.runtimeEndpoint))) return false;
+  const last = before?.runtimeEndpoint ?? "";
+  const hadOwn = last === places.runtime.endpoint;
+  if (!settings.installRuntime) return hadOwn && thisMachine.isRoot;
+  if (!hadOwn && (await runsPods(settings.runtimeEndpoint))) return false;
   const problem = installRuntime(thisMachine, (line) => view.say(line));
   if (problem !== undefined) throw new Error(problem);
+  // Pods do not move: they end on the other runtime, and start anew on this one.
+  if (!hadOwn && last !== "") await leaveRuntime(places.agentRoot, last);
   return true;
 }
 
@@ -147,6 +152,8 @@ async function startAgent(plan: ClusterPlan, nodeName: string, cluster: Cluster,
   else if (!chance.possible) view.say(`  node agent   left out: ${chance.why} (${chance.remedy})`);
   else {
     await admitAgent(places.adminConfig, dialect, nodeName);
+    const fit = await runsPods(settings.runtimeEndpoint);
+    if (!fit) view.say(`  node agent   ${settings.runtimeEndpoint} runs no pods yet: it does not answer, or has no pod network (orch up --install-runtime brings one)`);
     return cluster.start(await agentPlan(plan));
   }
   return undefined;
