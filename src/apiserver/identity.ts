@@ -9,6 +9,7 @@ import {
   audienceAgnostic,
   authenticatorOf,
   bearerTokens,
+  certificateLives,
   clientCertificateVerifier,
   clientCertificates,
   legacyServiceAccountTokens,
@@ -22,6 +23,7 @@ import {
   verificationKeys,
   webSocketTokens,
 } from "#authn";
+import type { Metrics } from "#base";
 import { streamProtocols } from "#dialect";
 import { update } from "#registry";
 import { ownRequest } from "./bootstrap.ts";
@@ -44,7 +46,7 @@ export interface Identities {
 }
 
 /** Authorities are read again when their files change, until the signal. */
-export function identitiesFor(core: Core, settings: ApiserverSettings, own: OwnCredentials | undefined, signal: AbortSignal): Identities {
+export function identitiesFor(core: Core, settings: ApiserverSettings, own: OwnCredentials | undefined, metrics: Metrics, signal: AbortSignal): Identities {
   const { dialect } = core.options;
   const { clock } = core;
   const ownKey =
@@ -62,7 +64,7 @@ export function identitiesFor(core: Core, settings: ApiserverSettings, own: OwnC
     if (issuers.length) tokens.push(serviceAccountTokens({ ...common, issuers }));
   }
   const authenticator = authenticatorOf(
-    [...certificateMethods(core, settings, signal), bearerTokens(tokens, audiences), webSocketTokens(tokens, audiences, streamProtocols.bearerTokenPrefix)],
+    [...certificateMethods(core, settings, metrics, signal), bearerTokens(tokens, audiences), webSocketTokens(tokens, audiences, streamProtocols.bearerTokenPrefix)],
     { anonymous: settings.anonymousAuth },
   );
   return { authenticator, tokens, audiences, objects, issuer: issuers[0] ?? "", signing, verifying };
@@ -70,7 +72,7 @@ export function identitiesFor(core: Core, settings: ApiserverSettings, own: OwnC
 
 const trustCheckMilliseconds = 5_000;
 
-function certificateMethods({ clock, options }: Core, settings: ApiserverSettings, signal: AbortSignal): Authenticator[] {
+function certificateMethods({ clock, options }: Core, settings: ApiserverSettings, metrics: Metrics, signal: AbortSignal): Authenticator[] {
   const verifier = (file: string): CertificateVerifier => {
     const trust = trustBundleFile(file);
     const stop = trust.follow(clock, trustCheckMilliseconds, (change) => {
@@ -90,7 +92,7 @@ function certificateMethods({ clock, options }: Core, settings: ApiserverSetting
         extraHeaderPrefixes: settings.requestheaderExtraHeadersPrefix,
       }),
     );
-  if (settings.clientCaFile) methods.push(clientCertificates(verifier(settings.clientCaFile)));
+  if (settings.clientCaFile) methods.push(clientCertificates(verifier(settings.clientCaFile), certificateLives(metrics, clock)));
   return methods;
 }
 

@@ -107,7 +107,7 @@ export async function start(options: StartOptions): Promise<StartedServer> {
   const served = ({ target }: ApiCall): boolean => isServed(front.catalog, target);
   const serving = servingFor({ dialect, settings, enabled: (gate) => gates.enabled(gate), clock, log, served });
   const { lifecycle } = serving;
-  const identities = identitiesFor(core, settings, options.own, closing.signal);
+  const identities = identitiesFor(core, settings, options.own, serving.metrics, closing.signal);
   const plugins = [freshServices(core), ...admissionPlugins(core, settings, access)];
   const health = healthChecks({
     dialect,

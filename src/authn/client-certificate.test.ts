@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { type TLSSocket, connect, createServer } from "node:tls";
-import { virtualClock } from "#base";
+import { createMetrics, virtualClock } from "#base";
 import { BadCredential, type Credentials } from "./authenticator.ts";
 import { clientCertificateVerifier } from "./certificate-chain.ts";
-import { clientCertificates, peerCertificates } from "./client-certificate.ts";
+import { certificateLives, clientCertificates, peerCertificates } from "./client-certificate.ts";
 import { derItems, oidText } from "./der.ts";
 import { type CertificatePair, createAuthority, selfSigned, signClient, signServing, stillGood, writePair } from "./issue.ts";
 import { requestHeaders } from "./request-header.ts";
@@ -34,6 +34,15 @@ const users = (at = now) => clientCertificates(clientCertificateVerifier({ trust
 test("a certificate of a trusted authority names the user and its groups", async () => {
   assert.deepEqual((await users().authenticate(presents(carol)))?.user, { name: "carol", groups: ["dev", "ops"] });
 });
+test("how long certificates are still good is told for each request with a good one", async () => {
+  const [metrics, clock] = [createMetrics(), virtualClock(now)];
+  const method = clientCertificates(clientCertificateVerifier({ trust: trustBundle(root.certificate, "root"), clock }), certificateLives(metrics, clock));
+  for (const pair of [carol, short, short]) await method.authenticate(presents(pair));
+  await assert.rejects(method.authenticate(presents(mallory)));
+  const counts = [...metrics.expose().matchAll(/_bucket\{le="(.*?)"\} (\d+)/g)].map(([, limit, count]) => [limit, count]);
+  assert.deepEqual(counts.filter(([limit]) => ["43200", "86400", "15552000", "+Inf"].includes(limit!)), [["43200", "0"], ["86400", "2"], ["15552000", "2"], ["+Inf", "3"]]); // prettier-ignore
+});
+
 const refused: [name: string, presented: CertificatePair[], at: number, why: RegExp][] = [
   ["of another authority with the same name", [mallory], now, /unknown authority/],
   ["of another authority that is sent along", [mallory, other], now, /unknown authority/],

@@ -2,22 +2,38 @@
 
 import type { TLSSocket } from "node:tls";
 import { X509Certificate } from "node:crypto";
+import type { Clock, Metrics } from "#base";
 import type { Authenticator } from "./authenticator.ts";
 import type { CertificateVerifier, VerifiedCertificate } from "./certificate-chain.ts";
 import type { Identity } from "./user.ts";
 
-export function clientCertificates(verifier: CertificateVerifier): Authenticator {
+/** `used` is told of every request that comes with a good one. */
+export function clientCertificates(verifier: CertificateVerifier, used: (verified: VerifiedCertificate) => void = () => undefined): Authenticator {
   const identities = new WeakMap<VerifiedCertificate, Identity>();
   return {
     authenticate: async ({ certificates }) => {
       if (!certificates?.length) return undefined;
       const verified = verifier.verify(certificates);
       if (verified.commonName === "") return undefined;
+      used(verified);
       let identity = identities.get(verified);
       if (!identity) identities.set(verified, (identity = { user: { name: verified.commonName, groups: verified.organizations } }));
       return identity;
     },
   };
+}
+
+const [hour, day] = [3600, 86_400];
+
+/** Tells how long the certificates that clients come with are good for: those who do not renew theirs are seen in time. */
+export function certificateLives(metrics: Metrics, clock: Clock): (verified: VerifiedCertificate) => void {
+  const left = metrics.histogram({
+    name: "apiserver_client_certificate_expiration_seconds",
+    help: "How long the certificate that came with a request is still good, in seconds.",
+    buckets: [0, hour / 2, hour, 2 * hour, 6 * hour, 12 * hour, day, 2 * day, 4 * day, 7 * day, 30 * day, 90 * day, 180 * day, 360 * day],
+    stability: "ALPHA",
+  });
+  return ({ expires }) => left.with().observe((expires - clock.now()) / 1000);
 }
 
 /** What the peer of a TLS connection presented, its own certificate first. Ask once per connection: it costs tens of microseconds. */

@@ -31,7 +31,7 @@ export { type TokenFile, parseTokenFile, tokenFile } from "./token-file.ts";
 export { type FileTrustBundle, type TrustBundle, certificatesOf, trustBundle, trustBundleFile } from "./trust-bundle.ts";
 export { type CertificateVerifier, type VerifiedCertificate, clientCertificateVerifier } from "./certificate-chain.ts";
 export { requestedOrganizations } from "./certificate-request.ts";
-export { clientCertificates, peerCertificates } from "./client-certificate.ts";
+export { certificateLives, clientCertificates, peerCertificates } from "./client-certificate.ts";
 export { type RequestHeaderOptions, decodeKey, extraOf, requestHeaders } from "./request-header.ts";
 export { type CertificatePair, type ServingNames, type Subject, type Validity, createAuthority, selfSigned, signClient, signServing, stillGood, writePair } from "./issue.ts";
 export { type TokenAlgorithm, type TokenKey, publicKeyOf, signingKey, signingKeyOf, verificationKeys, verificationKeysOf } from "./service-account-keys.ts";

@@ -148,6 +148,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     onChange: (uids) => uids.forEach((uid) => all.refresh(uid)),
   });
   const shell = commandShell();
+  const volumeTally = volumeMetrics(metrics, dialect);
   const volumes = podVolumes({
     dialect,
     client,
@@ -157,7 +158,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     objects,
     node,
     mounter: systemMounter(settings.experimentalMounterPath, (command, args) => shell.run(command, args)),
-    tally: volumeMetrics(metrics),
+    tally: volumeTally,
     podsFolder: files.podsFolder,
     keepTerminated: settings.keepTerminatedPodVolumes,
   });
@@ -264,6 +265,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     groupOf: (pod) => cgroups.nameOf(pod),
     volumesOf: (uid) => volumes.places(uid),
     volumeMilliseconds: settings.volumeStatsAggPeriod,
+    volumeTook: volumeTally.measured,
   });
   running.push(
     logRotation(

@@ -10,7 +10,7 @@ import type { CgroupTree } from "./cgroup-tree.ts";
 import type { DiskUsage } from "./disk-usage.ts";
 import { type AllGroups, groupFigures } from "./group-figures.ts";
 import { type Filesystem, type Machine, filesystemOf } from "./machine.ts";
-import { volumeMeter } from "./volume-meter.ts";
+import { type VolumeMeterOptions, volumeMeter } from "./volume-meter.ts";
 
 export interface CpuFigures {
   readonly nanoseconds: number;
@@ -82,6 +82,7 @@ export interface StatsOptions {
   readonly volumesOf: (podUid: string) => ReadonlyMap<string, MountedVolume>;
   /** How long figures of volumes are good; zero leaves them out. */
   readonly volumeMilliseconds: number;
+  readonly volumeTook?: VolumeMeterOptions["took"];
 }
 
 export interface Stats {
@@ -100,7 +101,7 @@ export function stats(options: StatsOptions): Stats {
   let looking: Promise<NodeFigures> | undefined;
   let samples = new Map<string, { readonly at: number; readonly nanoseconds: number }>();
   let fresh = new Map<string, { readonly at: number; readonly nanoseconds: number }>();
-  const meter = volumeMeter({ clock, goodForMilliseconds: options.volumeMilliseconds });
+  const meter = volumeMeter({ clock, goodForMilliseconds: options.volumeMilliseconds, ...(options.volumeTook && { took: options.volumeTook }) });
 
   const look = async (): Promise<NodeFigures> => {
     if (last && clock.now() - last.at < goodForMilliseconds) return last;

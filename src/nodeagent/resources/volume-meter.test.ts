@@ -10,8 +10,10 @@ function played() {
   const asked: string[] = [];
   const away = new Map<string, PromiseWithResolvers<void>>();
   let bytes = 0;
+  const took: string[] = [];
   const meter = volumeMeter({
     clock,
+    took: (how, milliseconds) => took.push(`${how} ${milliseconds}`),
     goodForMilliseconds: 60_000,
     filesystemOf: async (path) => {
       asked.push(path);
@@ -21,17 +23,18 @@ function played() {
     },
     diskUsage: async () => ({ bytes: ++bytes, inodes: 1 }),
   });
-  return { clock, asked, away, meter };
+  return { clock, asked, away, took, meter };
 }
 
 test("a volume is counted anew only when what is known is too old", async () => {
-  const { clock, asked, meter } = played();
+  const { clock, asked, took, meter } = played();
   assert.equal((await meter.measure("/v"))?.used.bytes, 1);
   await clock.advance(59_000);
   assert.equal((await meter.measure("/v"))?.used.bytes, 1);
   await clock.advance(1000);
   assert.equal((await meter.measure("/v"))?.used.bytes, 2);
   assert.equal(asked.length, 3, "how much room there is is asked each time");
+  assert.deepEqual(took, ["statfs 0", "du 0", "statfs 0", "statfs 0", "du 0"]);
 });
 
 test("a volume whose server does not answer keeps nobody waiting, and is asked again only when it has", async () => {

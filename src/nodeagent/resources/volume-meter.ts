@@ -13,6 +13,8 @@ export interface VolumeMeterOptions {
   readonly clock: Clock;
   /** How long what was counted is good. */
   readonly goodForMilliseconds: number;
+  /** Told how long each look took: at all that a folder holds, or at its file system. */
+  readonly took?: (how: "du" | "statfs", milliseconds: number) => void;
   readonly filesystemOf?: typeof filesystemOf;
   readonly diskUsage?: typeof diskUsage;
 }
@@ -26,17 +28,25 @@ export interface VolumeMeter {
 
 const patienceMilliseconds = 5000;
 
-export function volumeMeter({ clock, goodForMilliseconds, filesystemOf: look = filesystemOf, diskUsage: count = diskUsage }: VolumeMeterOptions): VolumeMeter {
+export function volumeMeter(options: VolumeMeterOptions): VolumeMeter {
+  const { clock, goodForMilliseconds, filesystemOf: look = filesystemOf, diskUsage: count = diskUsage } = options;
   const known = new Map<string, VolumeMeasure & { readonly countedAt: number }>();
   const asked = new Set<string>();
+
+  async function timed<T>(how: "du" | "statfs", looking: Promise<T>): Promise<T> {
+    const began = clock.now();
+    const found = await looking;
+    options.took?.(how, clock.now() - began);
+    return found;
+  }
 
   async function ask(path: string): Promise<VolumeMeasure | undefined> {
     asked.add(path);
     try {
-      const filesystem = await look(path);
+      const filesystem = await timed("statfs", look(path));
       const old = known.get(path);
       const isGood = old !== undefined && clock.now() - old.countedAt < goodForMilliseconds;
-      const found = isGood ? { ...old, filesystem } : { filesystem, countedAt: clock.now(), used: await count(path) };
+      const found = isGood ? { ...old, filesystem } : { filesystem, countedAt: clock.now(), used: await timed("du", count(path)) };
       known.set(path, found);
       return found;
     } catch {

@@ -9,6 +9,7 @@ import {
   authenticatorOf,
   bearerToken,
   bearerTokens,
+  certificateLives,
   clientCertificateVerifier,
   clientCertificates,
   trustBundleFile,
@@ -56,7 +57,7 @@ export function access(options: AccessOptions): Access {
     stop = trust.follow(clock, trustCheckMilliseconds, (change) => {
       if ("error" in change) log.error("the client authorities cannot be read again; the old ones stay", { error: (change.error as Error).message });
     });
-    methods.push(clientCertificates(clientCertificateVerifier({ trust, clock })));
+    methods.push(clientCertificates(clientCertificateVerifier({ trust, clock }), options.metrics && certificateLives(options.metrics, clock)));
   }
   if (options.tokenReviews && options.client) methods.push(bearerTokens([tokenReviews(options.client, options, asked("authn"))], []));
   const authenticator = authenticatorOf(methods, { anonymous: options.anonymous });

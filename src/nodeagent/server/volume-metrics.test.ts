@@ -1,19 +1,22 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMetrics } from "#base";
+import { dialects } from "#dialect";
 import { volumeMetrics } from "./volume-metrics.ts";
 
 test("operations on volumes are told by what they were, how they went and how long they took", () => {
   const metrics = createMetrics();
-  const tally = volumeMetrics(metrics);
+  const tally = volumeMetrics(metrics, dialects.orch);
   tally.tried("volume_mount", "x/empty-dir", 200, true);
   tally.tried("volume_mount", "x/secret", 10, false);
   tally.inPlace("volume_mount", "x/secret", 3000);
+  tally.measured("du", 40);
   const text = metrics.expose();
   const lines = [
     'storage_operation_duration_seconds_sum{migrated="false",operation_name="volume_mount",status="success",volume_plugin="x/empty-dir"} 0.2',
     'storage_operation_duration_seconds_bucket{migrated="false",operation_name="volume_mount",status="fail-unknown",volume_plugin="x/secret",le="0.1"} 1',
     'volume_operation_total_seconds_sum{operation_name="overall_volume_mount",plugin_name="x/secret"} 3',
+    'nodeagent_volume_metric_collection_duration_seconds_sum{metric_source="du"} 0.04',
   ];
   for (const line of lines) assert.ok(text.includes(`${line}\n`), `${line} is missing in\n${text}`);
 });

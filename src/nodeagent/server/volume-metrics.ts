@@ -1,10 +1,12 @@
 // How the work on volumes goes: how long each took to be set up and to be taken away, and what failed.
 import type { Metrics } from "#base";
+import type { Dialect } from "#dialect";
+import type { VolumeMeterOptions } from "../resources/volume-meter.ts";
 import type { VolumeTally } from "../seams.ts";
 
 const buckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
-export function volumeMetrics(metrics: Metrics): VolumeTally {
+export function volumeMetrics(metrics: Metrics, dialect: Dialect): VolumeTally & { readonly measured: NonNullable<VolumeMeterOptions["took"]> } {
   const operations = metrics.histogram({
     name: "storage_operation_duration_seconds",
     help: "How long setting up a volume took, and taking away a pod's volumes together, in seconds.",
@@ -19,7 +21,14 @@ export function volumeMetrics(metrics: Metrics): VolumeTally {
     buckets,
     stability: "ALPHA",
   });
+  const looks = metrics.histogram({
+    name: `${dialect.data.agentMetricPrefix}volume_metric_collection_duration_seconds`,
+    help: "How long finding out what a volume holds took, in seconds.",
+    labels: ["metric_source"],
+    stability: "ALPHA",
+  });
   return {
+    measured: (how, milliseconds) => looks.with(how).observe(milliseconds / 1000),
     tried: (operation, plugin, milliseconds, isGood) => operations.with("false", operation, isGood ? "success" : "fail-unknown", plugin).observe(milliseconds / 1000),
     inPlace: (operation, plugin, milliseconds) => whole.with(`overall_${operation}`, plugin).observe(milliseconds / 1000),
   };
