@@ -120,6 +120,14 @@ test("calls fail, wait and find nobody, as ordered", async () => {
   await waiting;
 });
 
+test("an answer can be lost after the call was carried out", async () => {
+  const runtime = fakeRuntime();
+  runtime.faults.lose("RunPodSandbox");
+  await assert.rejects(runtime.runPodSandbox(sandbox), { code: "UNAVAILABLE" });
+  assert.equal((await runtime.listPodSandboxes()).length, 1);
+  await assert.rejects(runtime.runPodSandbox(sandbox), /is reserved/);
+});
+
 test("events tell a container's life, unless the runtime is too old for them", async () => {
   const runtime = fakeRuntime({ images: ["busybox"] });
   const stop = new AbortController();

@@ -9,7 +9,7 @@ import { type RuntimeCondition, containerEventType } from "../messages/runtime.t
 import { namespaceMode } from "../messages/common.ts";
 import { type ContainerRuntime, ExecTimeout } from "../runtime.ts";
 import { Events } from "./events.ts";
-import { Faults, orAborted } from "./faults.ts";
+import { Faults, losing, orAborted } from "./faults.ts";
 import { filesOf } from "./files.ts";
 import { type FakeImage, FakeImages } from "./images.ts";
 import { Log } from "./log.ts";
@@ -398,5 +398,5 @@ export function fakeRuntime(options: FakeRuntimeOptions = {}): FakeRuntime {
     },
     close: () => events.cut(new GrpcError("UNAVAILABLE", "the channel is closed")),
   };
-  return runtime;
+  return losing(runtime, (method) => faults.isLost(method));
 }
