@@ -82,6 +82,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const clock = options.clock ?? systemClock;
   const stopping = new AbortController();
   const { signal } = stopping;
+  const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
   const running: Promise<unknown>[] = [];
   const nodeName = settings.hostnameOverride || hostname().toLowerCase();
   const metrics = createMetrics();
@@ -227,10 +228,10 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     onGone: () => mirror?.wake(),
   });
 
-  // First what runs is looked at, then the sources speak: so nothing is made twice.
+  // First what runs is looked at, then the sources speak, however long that takes: so nothing is made twice, and nothing that runs is told as lost.
   await view.relist().catch((error: unknown) => log.error("the container runtime does not answer yet", { error: (error as Error).message }));
   running.push(view.follow(signal));
-  if (client && !joined) running.push(askOnce(client));
+  if (client && !joined) running.push(onceLooked(() => askOnce(client)));
   if (joined) {
     mirror = mirrors({
       client: joined,
@@ -243,14 +244,12 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     });
     running.push(mirror.follow(signal));
     // Static pods do not wait for the API server: they may be what it runs on.
-    running.push(joinCluster());
+    running.push(onceLooked(joinCluster));
   }
-  running.push(...manifestSources(ground, wanted, signal));
+  running.push(onceLooked(() => Promise.all(manifestSources(ground, wanted, signal))));
   if (!client && wanted.ready()) for (const observed of view.pods()) all.seen(observed, mayEnd());
   running.push(podRange({ runtime, clock, log, range: () => (joined ? node.node().spec.podCIDR : settings.podCidr) ?? "" }, signal));
-  running.push(
-    housekeeping({ clock, log, files, volumes, cgroups, ready: mayEnd, isKnown: (uid) => all.has(uid) || view.get(uid) !== undefined, onCleared: tally.cleared }, signal),
-  );
+  running.push(housekeeping({ clock, log, files, volumes, cgroups, ready: mayEnd, isKnown: (uid) => all.has(uid) || view.has(uid), onCleared: tally.cleared }, signal));
   running.push(collectDeadContainers({ clock, log, runtime, limits: dead, pods: () => [...view.pods()], isOver: (uid) => isOver(all.registry.byUid(uid)) }, signal));
   const lease = joined && nodeLease({ client: joined, clock, log, nodeName, seconds: settings.nodeLeaseDurationSeconds, nodeUid: () => node.uid() });
 
@@ -331,6 +330,12 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     },
   };
 
+  /** Begins when it is known what runs. */
+  async function onceLooked(begin: () => Promise<unknown>): Promise<void> {
+    await Promise.race([view.listed, stopped]);
+    if (!signal.aborted) await begin();
+  }
+
   /** The pods of the moment, for an agent that starts them and quits. */
   async function askOnce(api: ApiClient): Promise<void> {
     await Promise.race([services!.synced, clock.sleep(askMilliseconds, signal).catch(() => undefined)]);
@@ -348,7 +353,6 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
 
   /** Once the node is known to the API server, its pods are asked for. */
   async function joinCluster(): Promise<void> {
-    const stopped = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
     await Promise.race([node.registered.then(() => services!.synced), stopped]);
     if (signal.aborted) return;
     const watching = csiNode({ client: client!, clock, log, nodeName, nodeUid: node.uid() ?? "" }, signal);

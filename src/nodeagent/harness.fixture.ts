@@ -67,6 +67,8 @@ export interface Harness {
   look(): Promise<void>;
   /** Lets time pass, with the runtime looked at every second. */
   pass(seconds: number): Promise<void>;
+  /** The same, where looking may fail. */
+  patiently(seconds: number): Promise<void>;
   reasons(): string[];
   close(): Promise<void>;
 }
@@ -183,6 +185,15 @@ export function harness(options: HarnessOptions = {}): Harness {
     held.set(uidOf(pod), numbered);
     all.set(numbered);
   };
+  const pass = async (seconds: number, look: () => Promise<void>): Promise<void> => {
+    await settled();
+    for (let step = 0; step < seconds * 2; step++) {
+      await clock.advance(500);
+      await settled();
+      await look();
+      await settled();
+    }
+  };
   return {
     clock,
     runtime,
@@ -220,15 +231,8 @@ export function harness(options: HarnessOptions = {}): Harness {
       await view.relist();
       ready = true;
     },
-    pass: async (seconds) => {
-      await settled();
-      for (let step = 0; step < seconds * 2; step++) {
-        await clock.advance(500);
-        await settled();
-        await view.relist();
-        await settled();
-      }
-    },
+    pass: (seconds) => pass(seconds, () => view.relist()),
+    patiently: (seconds) => pass(seconds, () => view.relist().catch(() => undefined)),
     reasons: () => events.map(({ reason }) => reason),
     close: () => all.close(),
   };

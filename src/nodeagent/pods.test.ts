@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { sandboxState } from "#cri";
 import { type Harness, harness, on } from "./harness.fixture.ts";
+import { portsCollide } from "./node/admission.ts";
 
 const podOf = (name: string, container: object = {}, spec: object = {}): object => ({
   apiVersion: "v1",
@@ -212,12 +213,12 @@ test("a container that cannot be started is tried again soon, then with back-off
     assert.ok(h.reasons().includes("BackOff"));
   }));
 
-test("a container that the runtime neither starts nor calls ended is tried again at the ordinary pace", () =>
+test("a container that the runtime neither starts nor calls ended is tried again at the ordinary pace, and has not restarted", () =>
   on({}, async (h) => {
     h.runtime.faults.fail("StartContainer", new Error("out of order"), Infinity);
     h.run(podOf("a"));
     await h.pass(15);
-    assert.deepEqual([states(h, "uid-of-a"), made(h).filter((call) => call === "StartContainer").length], ["main:RunContainerError:1", 2]);
+    assert.deepEqual([states(h, "uid-of-a"), made(h).filter((call) => call === "StartContainer").length], ["main:RunContainerError:0", 2]);
   }));
 
 test("a container that fails its liveness probe starts again at once, twice, before it has to wait", () =>
@@ -370,6 +371,24 @@ test("a pod that nobody asks for is ended and removed", () =>
     h.pods.drop("uid-of-a");
     await h.pass(4);
     assert.equal((await h.runtime.listPodSandboxes()).length, 0);
+  }));
+
+test("a pod that takes the place of one deleted by force is let in, and begins when the ports of the node are free", () =>
+  on({ admission: { admit: (pod, others) => (portsCollide(pod, others) ? { ok: false, reason: "NodePorts", message: "taken" } : { ok: true }) } }, async (h) => {
+    const ported = (uid: string): object => ({
+      ...podOf("a", { ports: [{ containerPort: 80, hostPort: 8080 }] }, { terminationGracePeriodSeconds: 1 }),
+      metadata: { name: "a", uid },
+    });
+    h.run(ported("old"));
+    await h.pass(1);
+    const release = h.runtime.faults.hold("StopContainer");
+    h.pods.drop("old");
+    h.run(ported("new"));
+    await h.pass(2);
+    assert.equal(made(h).filter((call) => call === "RunPodSandbox").length, 1);
+    release();
+    await h.pass(3);
+    assert.deepEqual([states(h, "new"), made(h).indexOf("StopPodSandbox") < made(h).lastIndexOf("RunPodSandbox")], ["main:running:0", true]);
   }));
 
 test("a pod found running that no source knows is ended and removed", async () => {

@@ -2,9 +2,9 @@
 // next() and plan() decided, and tells the status.
 import type { Pod, PodStatus } from "#api";
 import { millisOfTime, timeOfMillis } from "#base";
-import { type ObservedPod, hasRunningContainers, isRunningPod, nothingObserved } from "./containers/observed.ts";
+import { type ObservedPod, hasRunningContainers, isRunningPod } from "./containers/observed.ts";
 import { restoredPod } from "./containers/restored-pod.ts";
-import { hostPortsOf } from "./node/admission.ts";
+import { hostPortsOf, portsCollide } from "./node/admission.ts";
 import { logFolderOf } from "./plan/sandbox-config.ts";
 import { isDeleted, isFinished, isStatic, keyOf, nameOf, namespaceOf, referenceTo, uidOf } from "./pod.ts";
 import { registryOf } from "./registry.ts";
@@ -26,12 +26,12 @@ export interface PodEntry {
   removed: boolean;
   /** Whether its init containers were done when it was told to end; undefined before that. */
   begun?: boolean;
-  /** Pods that end to make room for this one. */
-  preempts?: readonly string[];
+  /** Pods that must have ended before this one begins: they make room for it, or hold ports that it wants. */
+  awaits?: readonly string[];
   /** Its containers, volumes and folders are gone. */
   cleared: boolean;
-  /** The last action ran to its end, and what it changed was looked at. */
-  certain: boolean;
+  /** What came of the last action: known when it ran to its end and what it changed was looked at. */
+  outcome: "none yet" | "known" | "unknown";
   refreshedAt: number;
   /** Milliseconds until a restarted container counts as running. */
   holdMilliseconds: number;
@@ -79,7 +79,6 @@ export function pods(options: PodsOptions): Pods {
   const podOf = (entry: PodEntry): Pod => entry.worker.state().pod;
   const isOwnStatic = (pod: Pod): boolean => isStatic(pod, dialect);
   const named = (pod: Pod) => ({ uid: uidOf(pod), name: nameOf(pod), namespace: namespaceOf(pod) });
-  const seenOf = (pod: Pod): ObservedPod => view.get(uidOf(pod)) ?? nothingObserved(named(pod));
 
   function add(state: WorkerState, removed: boolean): PodEntry {
     const uid = uidOf(state.pod);
@@ -89,7 +88,7 @@ export function pods(options: PodsOptions): Pods {
       status: undefined,
       removed,
       cleared: false,
-      certain: false,
+      outcome: "none yet",
       refreshedAt: clock.now(),
       holdMilliseconds: 0,
     };
@@ -116,9 +115,9 @@ export function pods(options: PodsOptions): Pods {
   async function sync(entry: PodEntry, pod: Pod, signal: AbortSignal): Promise<Done> {
     // A static pod that was edited is a new pod of the old name: the old one goes first.
     if (isOwnStatic(pod) && [...entries.values()].some((other) => other !== entry && keyOf(podOf(other)) === keyOf(pod) && !other.cleared)) return { againMilliseconds: 250 };
-    if (entry.preempts?.some(isHere)) return { againMilliseconds: 250 };
-    // Whoever waited to see whether a restart holds looks anew: it may have ended since.
-    let observed = entry.holdMilliseconds > 0 ? await view.observe(named(pod), signal) : seenOf(pod);
+    if (entry.awaits?.some(isHere)) return { againMilliseconds: 250 };
+    // Whoever waited to see whether a restart holds looks anew: it may have ended since. So does whoever does not know what came of the last action.
+    let observed = await (entry.holdMilliseconds > 0 || entry.outcome === "unknown" ? view.observe(named(pod), signal) : view.current(named(pod), signal));
     let status = look(entry, pod, observed, { over: false });
     const late = deadline(pod, status);
     if (late !== undefined && late <= 0) {
@@ -134,10 +133,11 @@ export function pods(options: PodsOptions): Pods {
     if (isOver(status)) return { next: { type: "stop", why: { because: "finished" } } };
     let acted = true;
     let started: SyncOutcome["started"];
-    entry.certain = false;
+    let simple: SyncOutcome["simple"];
+    entry.outcome = "unknown";
     try {
       const outcome = await syncPod(context, pod, observed, entry.memory, signal);
-      ({ acted, started } = outcome);
+      ({ acted, started, simple } = outcome);
       if (!acted && clock.now() - entry.refreshedAt >= options.syncMilliseconds * soonest) {
         entry.refreshedAt = clock.now();
         context.objects.watch(pod);
@@ -147,15 +147,18 @@ export function pods(options: PodsOptions): Pods {
       return { againMilliseconds: Math.max(0, Math.min(...waits)) };
     } finally {
       if (!signal.aborted) {
-        entry.certain = true;
-        const looked = !acted ? observed : started ? view.look(named(pod), { containers: started }, signal) : view.observe(named(pod), signal);
-        observed = await Promise.resolve(looked).catch(() => {
-          entry.certain = false;
-          return observed;
-        });
+        const looked = !acted ? observed : simple ? view.look(named(pod), { containers: started ?? [] }, signal) : view.observe(named(pod), signal);
+        observed = await Promise.resolve(looked).then(
+          (found) => {
+            entry.outcome = "known";
+            return found;
+          },
+          () => observed,
+        );
         status = look(entry, pod, observed, { over: false });
         publish(entry, pod, status, true);
-        if (isOver(status)) entry.worker.wake();
+        // What ends so soon is found here and by nobody else: no later look finds it changed.
+        if (isOver(status) || started?.some(({ id }) => !runs(observed, id))) entry.worker.wake();
       }
     }
   }
@@ -163,9 +166,10 @@ export function pods(options: PodsOptions): Pods {
   async function terminate(entry: PodEntry, { pod, graceSeconds, why }: WorkerState & { readonly at: "terminating" }, signal: AbortSignal): Promise<Done> {
     const ended = endedBy(why);
     probes.stopping(uidOf(pod));
-    const { certain } = entry;
+    const { outcome } = entry;
+    const certain = outcome === "known";
     const observed = (certain ? view.get(uidOf(pod)) : undefined) ?? (await view.observe(named(pod), signal));
-    entry.certain = false;
+    entry.outcome = "unknown";
     const before = look(entry, pod, observed, { over: false, ...ended });
     entry.begun ??= hasInitialized(pod, before);
     publish(entry, pod, before, true);
@@ -180,7 +184,7 @@ export function pods(options: PodsOptions): Pods {
     if (late) events.event(referenceTo(pod), "Normal", pastDeadline.reason, pastDeadline.message);
     entry.status = look(entry, pod, after, { over: true, ...ended, ...(late && { ended: pastDeadline }) });
     probes.forget(uidOf(pod));
-    entry.certain = certain;
+    entry.outcome = outcome;
     return { next: { type: "stopped" } };
   }
 
@@ -188,7 +192,8 @@ export function pods(options: PodsOptions): Pods {
     const uid = uidOf(pod);
     const gone = entry.removed || isDeleted(pod);
     if (!isRejection(entry, why)) {
-      entry.status = terminatedStatus(pod, entry.status ?? look(entry, pod, seenOf(pod), { over: true, ...endedBy(why) }), isOwnStatic(pod), entry.begun);
+      const status = entry.status ?? look(entry, pod, await view.current(named(pod), signal), { over: true, ...endedBy(why) });
+      entry.status = terminatedStatus(pod, status, isOwnStatic(pod), entry.begun);
     }
     publish(entry, pod, entry.status!, false);
     // Foreign files are no reason to keep a pod; housekeeping looks after the folder.
@@ -202,8 +207,8 @@ export function pods(options: PodsOptions): Pods {
     let trouble: Error | undefined;
     if (isDeleted(pod) && writer && !isOwnStatic(pod) && !entry.removed) await writer.remove(pod).catch((error: Error) => (trouble = error));
     // What ends for the node's sake leaves no logs and layers behind either: it may be their room that the node lacks.
-    if ((gone && !entry.cleared) || (isForTheNode(why) && view.get(uid))) await removeLeftovers(entry, pod, signal);
-    else await ending(pod, signal, () => stopSandboxes(context, seenOf(pod), { signal }));
+    if ((gone && !entry.cleared) || (isForTheNode(why) && view.has(uid))) await removeLeftovers(entry, pod, signal);
+    else await ending(pod, signal, async () => await stopSandboxes(context, await view.current(named(pod), signal), { signal }));
     await context.cgroups.release(uid);
     entry.cleared ||= gone;
     if (trouble) throw trouble;
@@ -227,9 +232,9 @@ export function pods(options: PodsOptions): Pods {
 
   async function removeLeftovers(entry: PodEntry, pod: Pod, signal: AbortSignal): Promise<void> {
     await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
-    await ending(pod, signal, () => removePod(context, seenOf(pod), signal));
+    await ending(pod, signal, async () => await removePod(context, await view.current(named(pod), signal), signal));
     // An action that was cut short may have left something that nobody has seen.
-    const left = entry.certain ? undefined : await view.observe(named(pod), signal);
+    const left = entry.outcome === "known" ? undefined : await view.observe(named(pod), signal);
     if (left && (left.sandboxes.length > 0 || left.containers.length > 0)) {
       await removePod(context, left, signal);
       await view.observe(named(pod), signal);
@@ -302,15 +307,22 @@ export function pods(options: PodsOptions): Pods {
 
   /** Runs a new pod, or tells why not. */
   function admit(pod: Pod): void {
-    const others = [...entries.values()].filter(({ worker: of }) => of.state().at !== "terminated").map(podOf);
+    const here = [...entries.values()].filter(({ worker: of }) => of.state().at !== "terminated");
+    const others = here.filter(({ removed }) => !removed).map(podOf);
+    // Whoever nobody wants any more takes no room from others; its ports are free once it has ended.
+    const inTheWay = here
+      .filter(({ removed }) => removed)
+      .map(podOf)
+      .filter((other) => portsCollide(pod, [other]));
     const known = view.get(uidOf(pod));
+    const ran = known ? isRunningPod(known) : view.has(uidOf(pod));
     // What ran before the agent restarted was admitted then.
-    const admitted = known && isRunningPod(known) ? ({ ok: true } as const) : options.admission.admit(pod, others);
+    const admitted = ran ? ({ ok: true } as const) : options.admission.admit(pod, others);
     if (admitted.ok) {
       const entry = add({ at: "syncing", pod }, false);
       // An earlier agent's volumes are taken over.
-      if (known && isRunningPod(known)) entry.refreshedAt = -Infinity;
-      if (admitted.preempts) entry.preempts = admitted.preempts.map((other) => preempt(other, admitted.lacking ?? ""));
+      if (ran) entry.refreshedAt = -Infinity;
+      entry.awaits = [...inTheWay.map(uidOf), ...(admitted.preempts ?? []).map((other) => preempt(other, admitted.lacking ?? ""))];
       entry.worker.wake();
       return;
     }
@@ -330,7 +342,7 @@ export function pods(options: PodsOptions): Pods {
         if (!quiet) entry.refreshedAt = -Infinity;
         if (!isOwnStatic(pod)) writer?.restore(pod);
         entry.worker.send({ type: "update", pod }, quiet);
-      } else if (wasRejected(pod) && !view.get(uidOf(pod))) {
+      } else if (wasRejected(pod) && !view.has(uidOf(pod))) {
         const { reason = "", message = "" } = pod.status;
         const known = add({ at: "terminated", pod, why: { because: "ended", reason, message } }, false);
         known.status = pod.status;
@@ -397,6 +409,7 @@ function holdOf({ containers }: ObservedPod, now: number): number {
   return Math.min(restartedMilliseconds, Math.max(0, ...young));
 }
 
+const runs = ({ containers }: ObservedPod, containerId: string): boolean => containers.some(({ id, state }) => id === containerId && state === "running");
 const isOver = ({ phase }: PodStatus): boolean => phase === "Succeeded" || phase === "Failed";
 const endedBy = (why: Why): { readonly ended?: Ending } => (why.because === "ended" ? { ended: why } : {});
 const isForTheNode = (why: Why): boolean => why.because === "ended" && why.lasts !== true;

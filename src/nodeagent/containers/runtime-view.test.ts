@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { silentLog, virtualClock } from "#base";
 import { fakeRuntime } from "#cri";
+import { GrpcError } from "#http";
 import { dialects } from "#dialect";
 import { markNames } from "./marks.ts";
 import type { ObservedPod } from "./observed.ts";
@@ -83,6 +84,45 @@ test("a pod that is gone is told as empty, and forgotten", async () => {
   await view.relist();
   assert.deepEqual(told.map(line), ["a up c:running:0", "a  "]);
   assert.equal(view.get("a"), undefined);
+});
+
+test("a pod that cannot be looked at keeps nobody else from being seen, is not taken for absent, and is looked at again", async () => {
+  const { runtime, told, view, run } = setUp();
+  await run("a");
+  await run("b");
+  const pod = { uid: "a", name: "name-a", namespace: "n" };
+  const broken = new GrpcError("UNKNOWN", "the shim is gone");
+  runtime.faults.fail("ContainerStatus", broken);
+  await view.relist();
+  assert.deepEqual(told.map(line), ["b up c:running:0"]);
+  assert.deepEqual([view.has("a"), view.get("a")], [true, undefined]);
+  runtime.faults.fail("ContainerStatus", broken);
+  await assert.rejects(view.current(pod), broken);
+  assert.equal(line(await view.current(pod)), "a up c:running:0");
+  assert.equal(line(view.get("a")!), "a up c:running:0");
+});
+
+test("a pod that could not be looked at is told once it can be", async () => {
+  const { runtime, told, view, run } = setUp();
+  const { container } = await run("a");
+  await view.relist();
+  runtime.end(container, 1);
+  runtime.faults.fail("ContainerStatus", new GrpcError("UNKNOWN", "the shim is gone"));
+  await view.relist();
+  assert.equal(line(view.get("a")!), "a up c:running:0");
+  await view.relist();
+  assert.deepEqual(told.map(line), ["a up c:running:0", "a up c:exited:1"]);
+});
+
+test("all is known once the runtime has listed it, and not before", async () => {
+  const { runtime, view } = setUp();
+  let known = false;
+  void view.listed.then(() => (known = true));
+  runtime.faults.fail("ListContainers", new GrpcError("UNAVAILABLE", "nobody there"));
+  await assert.rejects(view.relist());
+  assert.equal(known, false);
+  await view.relist();
+  assert.equal(known, true);
 });
 
 test("what does not carry our marks is not seen", async () => {

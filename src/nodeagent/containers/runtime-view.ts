@@ -23,6 +23,12 @@ export interface PodParts {
 export interface RuntimeView {
   /** What was last seen of a pod. */
   get(uid: string): ObservedPod | undefined;
+  /** The same, or nothing; where the last look failed, this looks anew, and fails as that did. */
+  current(pod: PodName, signal?: AbortSignal): Promise<ObservedPod>;
+  /** Whether the runtime has anything of a pod, even if it could not be looked at. */
+  has(uid: string): boolean;
+  /** Resolves once the runtime has told all that it has: before, what was not seen may be there all the same. */
+  readonly listed: Promise<void>;
   /** All pods seen. */
   pods(): IterableIterator<ObservedPod>;
   /** Looks at one pod now. */
@@ -84,6 +90,9 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
   const held = new Map<string, Held>();
   /** Pods that are gone, by the look that found it: a list that began before still shows them. */
   const left = new Map<string, number>();
+  /** Pods that the runtime has and that could not be looked at: what is held of them, if anything, may not be so any more. */
+  const unclear = new Set<string>();
+  const { promise: listed, resolve: haveListed } = Promise.withResolvers<void>();
   const containers = new Map<string, Closely<ObservedContainer>>();
   const sandboxes = new Map<string, Closely<ObservedSandbox>>();
   let looks = 0;
@@ -124,14 +133,21 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
 
   /** Looks closer at a pod's lists and keeps what is found, unless a later look was faster. */
   async function keep(pod: PodName, lists: Lists, look: number, signal?: AbortSignal): Promise<ObservedPod> {
-    const found: ObservedPod = {
-      ...pod,
-      sandboxes: newestFirst(await Promise.all(lists.sandboxes.map((listed) => sandboxOf(listed, signal)))),
-      containers: newestFirst(await Promise.all(lists.containers.map((listed) => containerOf(listed, signal)))),
-    };
+    const isOverdue = (): boolean => (held.get(pod.uid)?.look ?? 0) > look || isLeft(pod, look);
+    let found: ObservedPod;
+    try {
+      found = {
+        ...pod,
+        sandboxes: newestFirst(await Promise.all(lists.sandboxes.map((one) => sandboxOf(one, signal)))),
+        containers: newestFirst(await Promise.all(lists.containers.map((one) => containerOf(one, signal)))),
+      };
+    } catch (error) {
+      if (!isOverdue()) unclear.add(pod.uid);
+      throw error;
+    }
     const before = held.get(pod.uid);
-    if (before && before.look > look) return before.observed;
-    if (isLeft(pod, look)) return nothingObserved(pod);
+    if (isOverdue()) return before?.observed ?? nothingObserved(pod);
+    unclear.delete(pod.uid);
     forgetDetails(before?.observed, found);
     if (lists.sandboxes.length === 0 && lists.containers.length === 0) {
       held.delete(pod.uid);
@@ -188,6 +204,7 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
     const before = held.get(uid);
     if (before) forgetDetails(before.observed, nothingObserved(before.observed));
     held.delete(uid);
+    unclear.delete(uid);
     left.set(uid, ++looks);
   }
 
@@ -214,11 +231,19 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
     for (const group of groups.values()) {
       const before = held.get(group.pod.uid);
       if (before && before.look > look) continue;
-      const same = before !== undefined && isSame(before.states, statesOf(group));
+      const wasUnclear = unclear.has(group.pod.uid);
+      const same = before !== undefined && !wasUnclear && isSame(before.states, statesOf(group));
       if (same && !group.containers.some(isEarly)) continue;
-      const found = await keep(group.pod, group, look);
-      if (!isLeft(group.pod, look) && !(same && reasonsOf(found) === reasonsOf(before.observed))) onChange(found);
+      try {
+        const found = await keep(group.pod, group, look);
+        if (!isLeft(group.pod, look) && !(same && reasonsOf(found) === reasonsOf(before.observed))) onChange(found);
+      } catch (error) {
+        // One that cannot be looked at keeps nobody else from being seen; the next round tries it again.
+        if (!wasUnclear) log.warn("a pod cannot be looked at", { pod: `${group.pod.namespace}/${group.pod.name}`, uid: group.pod.uid, error: (error as Error).message });
+      }
     }
+    haveListed();
+    for (const uid of unclear) if (!groups.has(uid)) unclear.delete(uid);
     for (const [uid, { observed, look: lookedAt }] of held) {
       if (groups.has(uid) || lookedAt > look) continue;
       held.delete(uid);
@@ -268,6 +293,9 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
 
   return {
     get: (uid) => held.get(uid)?.observed,
+    current: async (pod, signal) => (unclear.has(pod.uid) ? await observe(pod, signal) : (held.get(pod.uid)?.observed ?? nothingObserved(pod))),
+    has: (uid) => held.has(uid) || unclear.has(uid),
+    listed,
     pods: () => [...held.values()].map(({ observed }) => observed).values(),
     observe,
     look,

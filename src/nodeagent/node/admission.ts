@@ -133,7 +133,8 @@ export function hostPortsOf(pod: Pod): HostPort[] {
 
 const isEvery = (ip: string): boolean => ip === "0.0.0.0" || ip === "::";
 
-function portsCollide(pod: Pod, others: readonly Pod[]): boolean {
+/** Whether a pod wants a port of the node that one of the others has. */
+export function portsCollide(pod: Pod, others: readonly Pod[]): boolean {
   const wanted = hostPortsOf(pod);
   if (wanted.length === 0) return false;
   const taken = others.flatMap(hostPortsOf);

@@ -42,7 +42,7 @@ export function plan(pod: Pod, observed: ObservedPod, probes: ProbeVerdicts): Pl
   const change = sandboxChange(pod, observed);
   if (change) return withNewSandbox(pod, observed, change.attempt);
   const sandboxId = observed.sandboxes[0]!.id;
-  const startEphemeral = ephemeralContainersOf(pod).filter(({ name }) => !latest(observed, name));
+  const startEphemeral = ephemeralContainersOf(pod).filter(({ name }) => !hasBegun(latest(observed, name)));
   const init = nextInit(pod, observed);
   if (!init.done) {
     const { last, next } = init;
@@ -139,5 +139,7 @@ function nextInit(pod: Pod, observed: ObservedPod): { readonly done: boolean; re
   return { done: false, next: inits[0]! };
 }
 
+/** Whether a container was ever started; one that was only made was not. */
+export const hasBegun = (found: ObservedContainer | undefined): boolean => found !== undefined && found.state !== "created";
 const hasFailed = (found: ObservedContainer): boolean => found.state === "exited" && found.exitCode !== 0;
 const hasSucceeded = (found: ObservedContainer | undefined): boolean => found?.state === "exited" && found.exitCode === 0;

@@ -2,7 +2,7 @@
 import type { Container, ContainerState, ContainerStatus, Pod } from "#api";
 import { timeOfMillis } from "#base";
 import { type ObservedContainer, type ObservedPod, latest } from "../containers/observed.ts";
-import { shouldStart } from "../plan/plan.ts";
+import { hasBegun, shouldStart } from "../plan/plan.ts";
 import { initContainersOf, isDeleted } from "../pod.ts";
 
 /** Why a container was not started the last time it was tried. */
@@ -42,7 +42,7 @@ function containerStatus(pod: Pod, container: Container, { runtimeName, observed
   const reason = trouble.get(container.name);
   const found = latest(observed, container.name);
   const isDone = kind === "init" && found?.state === "exited" && found.exitCode === 0;
-  const mayStart = kind === "ephemeral" ? !found : shouldStart(pod, found);
+  const mayStart = kind === "ephemeral" ? !hasBegun(found) : shouldStart(pod, found);
   if (reason && !isDone && mayStart) {
     status = {
       ...status,

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Container, EphemeralContainer, Pod, Secret } from "#api";
 import type { PodSandboxConfig } from "#cri";
-import { type ObservedPod, latest } from "../containers/observed.ts";
+import { type ObservedContainer, type ObservedPod, latest } from "../containers/observed.ts";
 import { wordsOf } from "../errors.ts";
 import { containerConfig } from "../plan/container-config.ts";
 import { hostsFile } from "../plan/hosts-file.ts";
@@ -58,7 +58,8 @@ export async function startContainer(
     return { started: false, reason: image.reason, message: image.message, ...(image.againMilliseconds !== undefined && { againMilliseconds: image.againMilliseconds }) };
   }
 
-  const restartCount = await nextAttempt(context, pod, container, facts.observed);
+  const unstarted = unstartedOf(facts.observed, container);
+  const restartCount = unstarted?.marks.restartCount ?? (await nextAttempt(context, pod, container, facts.observed));
   const user = imageUserOf(image.image);
   const target = "targetContainerName" in container && container.targetContainerName ? latest(facts.observed, container.targetContainerName) : undefined;
   let config;
@@ -102,6 +103,7 @@ export async function startContainer(
 
   let containerId: string;
   try {
+    if (unstarted) await runtime.removeContainer(unstarted.id, signal);
     containerId = await runtime.createContainer(facts.sandboxId, config, facts.sandbox, signal);
   } catch (error) {
     signal.throwIfAborted();
@@ -143,6 +145,12 @@ const containerType = (pod: Pod, container: Container | EphemeralContainer): Con
     : initContainersOf(pod).some(({ name }) => name === container.name)
       ? "init_container"
       : "container";
+
+/** One that was made and never began, because nobody heard that it was made or could have it started: another takes its place, and its number. */
+function unstartedOf(observed: ObservedPod, { name }: Container): ObservedContainer | undefined {
+  const last = latest(observed, name);
+  return last?.state === "created" ? last : undefined;
+}
 
 /** One more than the last; where the runtime has forgotten, the logs on disk still tell. */
 async function nextAttempt({ settings, files }: SyncContext, pod: Pod, container: Container, observed: ObservedPod): Promise<number> {

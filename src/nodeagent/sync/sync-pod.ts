@@ -20,8 +20,9 @@ export interface StartedContainer {
 export interface SyncOutcome {
   /** Whether anything was done, so that looking again is worth it. */
   readonly acted: boolean;
-  /** When only these containers changed that the last look does not show; without it anything may have. */
   readonly started?: readonly StartedContainer[];
+  /** Whether nothing changed but that these were started; else anything may have. */
+  readonly simple?: boolean;
   /** When to look again, for what must wait. */
   readonly againMilliseconds?: number;
 }
@@ -98,7 +99,7 @@ export async function syncPod(context: SyncContext, pod: Pod, observed: Observed
   const outcome = await startAll(context, pod, due, { observed: seen, sandboxId, sandbox, podIps, volumes, secrets }, memory, signal, todo.startInit);
   const waits = [againMilliseconds, outcome.againMilliseconds].filter((wait) => wait !== undefined);
   const isSimple = !pruned && !todo.stopPod && todo.stop.length === 0 && outcome.started.length === due.length;
-  return { acted: true, ...(isSimple && { started: outcome.started }), ...(waits.length > 0 && { againMilliseconds: Math.min(...waits) }) };
+  return { acted: true, started: outcome.started, simple: isSimple, ...(waits.length > 0 && { againMilliseconds: Math.min(...waits) }) };
 }
 
 const isIdle = ({ stopPod: stopping, newSandbox: making, stop, startInit, start, startEphemeral }: Plan): boolean =>

@@ -1,0 +1,105 @@
+// What a runtime may do to the agent that fails now and then, or that does what it is asked and cannot say so: nothing but delay.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { PodStatus } from "#api";
+import { containerState } from "#cri";
+import { GrpcError } from "#http";
+import { type Harness, harness, on } from "./harness.fixture.ts";
+
+const uid = "uid-of-a";
+const pod = {
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "a" },
+  spec: {
+    terminationGracePeriodSeconds: 1,
+    initContainers: [{ name: "first", image: "busybox:1", command: ["true"] }],
+    containers: [{ name: "main", image: "busybox:1", command: ["sleep", "100000"], readinessProbe: { exec: { command: ["true"] }, periodSeconds: 1 } }],
+  },
+};
+const broken = (): GrpcError => new GrpcError("UNAVAILABLE", "broken");
+const isReady = ({ conditions }: PodStatus): boolean => conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true;
+const running = async (h: Harness): Promise<number> => (await h.runtime.listContainers({ state: { state: containerState.running } })).length;
+const restarts = (h: Harness): (number | undefined)[] =>
+  [...(h.status(uid).initContainerStatuses ?? []), ...(h.status(uid).containerStatuses ?? [])].map(({ restartCount }) => restartCount);
+
+const acts = ["RunPodSandbox", "CreateContainer", "StartContainer", "StopContainer", "StopPodSandbox", "RemoveContainer", "RemovePodSandbox"];
+const questions = ["ListPodSandbox", "ListContainers", "PodSandboxStatus", "ContainerStatus", "ImageStatus"];
+
+const faults: [what: string, order: (h: Harness) => void][] = [
+  ...[...acts, ...questions].map((method): [string, (h: Harness) => void] => [`${method} fails twice`, (h) => h.runtime.faults.fail(method, broken(), 2)]),
+  ...acts.map((method): [string, (h: Harness) => void] => [`${method} is carried out and its answer is lost`, (h) => h.runtime.faults.lose(method)]),
+  ["answers to everything that makes a pod are lost", (h) => acts.slice(0, 3).forEach((method) => h.runtime.faults.lose(method))],
+  ["answers to everything that ends a pod are lost", (h) => acts.slice(3).forEach((method) => h.runtime.faults.lose(method))],
+];
+for (const [what, order] of faults) {
+  test(`${what}: the pod becomes ready all the same, once, and leaves nothing behind`, () =>
+    on({}, async (h) => {
+      order(h);
+      h.run(pod);
+      await h.patiently(60);
+      assert.equal(isReady(h.status(uid)), true, JSON.stringify(h.status(uid)));
+      assert.equal(await running(h), 1);
+      assert.deepEqual(restarts(h), [0, 0]);
+      order(h);
+      h.delete(uid, 1);
+      await h.patiently(60);
+      assert.deepEqual(h.deleted, [uid]);
+      assert.deepEqual(await h.runtime.listPodSandboxes(), []);
+      assert.deepEqual(await h.runtime.listContainers(), []);
+    }));
+}
+
+test("an agent that comes back while the runtime cannot show a pod waits until it can: nothing is made anew, nothing is told as lost", async () => {
+  const first = harness();
+  first.run(pod);
+  await first.pass(5);
+  const status = first.status(uid);
+  assert.equal(isReady(status), true);
+  await first.close();
+  const second = harness({ reuse: first, admission: { admit: () => ({ ok: false, reason: "NoRoom", message: "it is full" }) } });
+  second.runtime.faults.fail("ContainerStatus", broken(), 4);
+  await second.look();
+  second.runtime.calls.length = 0;
+  second.run({ ...pod, status });
+  await second.patiently(20);
+  assert.deepEqual(
+    second.runtime.calls.map(({ method }) => method).filter((method) => acts.includes(method)),
+    [],
+  );
+  const told = second.told.get(uid) ?? [];
+  assert.deepEqual(
+    told.filter((one) => !isReady(one)),
+    [],
+  );
+  assert.deepEqual(
+    restarts(second).filter((count) => count !== 0),
+    [],
+  );
+  await second.close();
+});
+
+for (const method of ["CreateContainer", "StartContainer"]) {
+  for (const [what, order] of [
+    ["is refused", (h: Harness) => h.runtime.faults.fail(method, broken())],
+    ["is carried out and its answer is lost", (h: Harness) => h.runtime.faults.lose(method)],
+  ] as const) {
+    test(`an ephemeral container runs though its ${method} ${what}`, () =>
+      on({}, async (h) => {
+        h.run(pod);
+        await h.pass(5);
+        order(h);
+        h.run({ ...pod, spec: { ...pod.spec, ephemeralContainers: [{ name: "debug", image: "busybox:1", command: ["sleep", "100000"] }] } });
+        await h.pass(30);
+        const [debug] = h.status(uid).ephemeralContainerStatuses ?? [];
+        assert.deepEqual([debug?.state.running !== undefined, debug?.restartCount, await running(h)], [true, 0, 2]);
+      }));
+  }
+}
+
+test("an init container that has ended by the time it is looked at is followed by the next container at once", () =>
+  on({}, async (h) => {
+    h.run(pod);
+    await h.pass(4);
+    assert.equal(isReady(h.status(uid)), true);
+  }));
