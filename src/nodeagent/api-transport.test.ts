@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createMetrics, virtualClock } from "#base";
-import type { Transport } from "#client";
+import { type ClientRequest, type Transport, Unreachable } from "#client";
 import { apiTransport } from "./api-transport.ts";
 
 function limited(perSecond: number, burst: number) {
@@ -50,6 +50,27 @@ for (const [name, path] of exempt) {
     assert.equal(reached.at(-1), "/api/v1/pods/second");
   });
 }
+
+test("a heartbeat is not waited for longer than until the next, and that goes over a new connection", async () => {
+  const asked: [path: string, timeoutMilliseconds: number | undefined][] = [];
+  let renewals = 0;
+  const inner = {
+    send: async ({ path, timeoutMilliseconds }: ClientRequest): Promise<never> => {
+      asked.push([path, timeoutMilliseconds]);
+      throw new Unreachable("no answer");
+    },
+    close: () => undefined,
+    renew: () => void renewals++,
+  };
+  const transport = apiTransport(inner, { clock: virtualClock(), metrics: createMetrics(), perSecond: 0, burst: 0, host: "h:1" });
+  const paths = ["/apis/coordination/v1/namespaces/l/leases/n1", "/api/v1/nodes/n1/status", "/api/v1/pods", "/api/v1/namespaces/a/events"];
+  for (const path of paths) await assert.rejects(transport.send({ method: "GET", path, timeoutMilliseconds: 60_000 }));
+  assert.deepEqual(
+    asked,
+    paths.map((path, at) => [path, at < 2 ? 10_000 : 60_000]),
+  );
+  assert.equal(renewals, 2);
+});
 
 test("without a limit nothing waits", async () => {
   const { reached, ask } = limited(0, 0);

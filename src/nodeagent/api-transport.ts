@@ -1,7 +1,7 @@
 // The agent's way to the API server: no more requests a second than allowed, each counted and timed. Events have a limit of their
-// own, and heartbeats wait for nobody: a node that is busy must not look dead.
+// own, and heartbeats wait for nobody, least of all for an answer that does not come: a node that is busy must not look dead.
 import type { Clock, Metrics } from "#base";
-import type { ClientRequest, Transport } from "#client";
+import { type ClientRequest, type Transport, Unreachable } from "#client";
 import { rateLimiter } from "./events/recorder.ts";
 
 export interface ApiTransportOptions {
@@ -14,13 +14,17 @@ export interface ApiTransportOptions {
   readonly host: string;
 }
 
-/** Events, the node's lease and the node's own object. */
-const isExempt = ({ path }: ClientRequest): boolean => /\/(events|leases)(\/|\?|$)|\/nodes\/[^/?]+(\/status)?(\?|$)/.test(path);
+/** The node's lease and the node's own object. */
+const isHeartbeat = ({ path }: ClientRequest): boolean => /\/leases(\/|\?|$)|\/nodes\/[^/?]+(\/status)?(\?|$)/.test(path);
+const isExempt = (request: ClientRequest): boolean => /\/events(\/|\?|$)/.test(request.path) || isHeartbeat(request);
+/** How long a heartbeat may take; by then the next one is due, and a node may miss a few. */
+const heartbeatMilliseconds = 10_000;
 
 const durations = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60];
 const sizes = [64, 256, 512, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576, 4_194_304, 16_777_216];
 
-export function apiTransport(transport: Transport, { clock, metrics, perSecond, burst, host }: ApiTransportOptions): Transport {
+/** `renew` leaves connections behind that may be dead. */
+export function apiTransport(transport: Transport & { renew?(): void }, { clock, metrics, perSecond, burst, host }: ApiTransportOptions): Transport {
   const take = rateLimiter(clock, perSecond, burst);
   const never = new AbortController().signal;
   const labels = ["host", "verb"];
@@ -45,13 +49,14 @@ export function apiTransport(transport: Transport, { clock, metrics, perSecond, 
       waited.with(host, method).observe((asked - begun) / 1000);
       if (body !== undefined) sent.with(host, method).observe(body.length);
       try {
-        const response = await transport.send(request);
+        const response = await transport.send(isHeartbeat(request) ? { ...request, timeoutMilliseconds: heartbeatMilliseconds } : request);
         total.with(String(response.status), host, method).add();
         const length = Number(response.headers["content-length"] ?? Number.NaN);
         if (!Number.isNaN(length)) got.with(host, method).observe(length);
         return response;
       } catch (error) {
         total.with("<error>", host, method).add();
+        if (isHeartbeat(request) && error instanceof Unreachable) transport.renew?.();
         throw error;
       } finally {
         took.with(host, method).observe((clock.now() - asked) / 1000);
