@@ -22,8 +22,10 @@ function setUp(answer: (patch: { status: PodStatus }) => Promise<void> = async (
     },
     delete: async (_: string, parameters: unknown) => void deleted.push(parameters),
   };
-  const writer = statusWriter({ client: { of: () => resource } as unknown as ApiClient, clock, log: silentLog, signal: new AbortController().signal });
-  return { clock, sent, deleted, writer };
+  const complained: string[] = [];
+  const log = { ...silentLog, error: (message: string) => void complained.push(message) };
+  const writer = statusWriter({ client: { of: () => resource } as unknown as ApiClient, clock, log, signal: new AbortController().signal });
+  return { clock, sent, deleted, complained, writer };
 }
 const pod = samplePod({}, {}, { phase: "Pending" });
 
@@ -75,19 +77,21 @@ test("a server that is away is tried again until it answers", async () => {
   assert.equal(writer.published(pod).phase, "Running");
 });
 
-for (const [code, name] of [
-  [404, "a pod that is gone"],
-  [409, "another pod of the same name"],
-  [422, "a status that is refused"],
+const otherUid = { causes: [{ reason: "FieldValueInvalid", message: "field is immutable", field: "metadata.uid" }] };
+for (const [name, error, complaints] of [
+  ["a pod that is gone", new ApiError(404, "NotFound", "no"), 0],
+  ["another pod of the same name", new ApiError(409, "Conflict", "no"), 0],
+  ["another pod of the same name, told by its uid,", new ApiError(422, "Invalid", "no", otherUid), 0],
+  ["a status that is refused", new ApiError(422, "Invalid", "no"), 1],
 ] as const) {
   test(`${name} is not tried again`, async () => {
-    const { clock, sent, writer } = setUp(() => Promise.reject(new ApiError(code, "", "no")));
+    const { clock, sent, complained, writer } = setUp(() => Promise.reject(error));
     writer.write(pod, { phase: "Running" });
     for (let i = 0; i < 10; i++) {
       await settled();
       await clock.advance(5000);
     }
-    assert.equal(sent.length, 1);
+    assert.deepEqual([sent.length, complained.length], [1, complaints]);
     await writer.settled("u");
   });
 }

@@ -70,8 +70,7 @@ export function statusWriter({ client, clock, log, signal, onWritten }: StatusWr
         failures = 0;
         if (line.wanted === status) line.wanted = undefined;
       } catch (error) {
-        if (error instanceof ApiError && (error.code === 404 || error.code === 409)) {
-          // Gone, or another pod of the same name.
+        if (isGone(error)) {
           line.wanted = undefined;
           return;
         }
@@ -119,12 +118,16 @@ export function statusWriter({ client, clock, log, signal, onWritten }: StatusWr
       try {
         await pods.delete(nameOf(pod), { namespace: namespaceOf(pod), graceSeconds: 0, uid: uidOf(pod) });
       } catch (error) {
-        if (!(error instanceof ApiError && (error.code === 404 || error.code === 409))) throw error;
+        if (!isGone(error)) throw error;
       }
     },
     forget: (uid) => void lines.delete(uid),
   };
 }
+
+/** Whether the pod is gone; another of the same name may be there, and has a uid of its own. */
+const isGone = (error: unknown): boolean =>
+  error instanceof ApiError && (error.code === 404 || error.code === 409 || (error.code === 422 && error.details?.causes?.some(({ field }) => field === "metadata.uid") === true));
 
 const isLater = (pod: Pod, version: string): boolean => version !== "" && Number(pod.metadata.resourceVersion) > Number(version);
 
