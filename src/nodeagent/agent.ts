@@ -140,7 +140,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const pids = allocatablePids(machine.maxPids, [settings.orchReserved, settings.systemReserved]);
   running.push(limits.holdPods(cgroups.podsGroup, settings.enforceNodeAllocatable.includes("pods") ? { ...node.allocatable(), ...pids } : {}, signal));
   await placeOthers(ground, tree, limits);
-  const files = podFiles(settings.rootDir);
+  const files = podFiles(settings.rootDir, podLogs);
   const objects = referencedObjects({
     client,
     clock,

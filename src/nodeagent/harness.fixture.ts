@@ -288,5 +288,6 @@ function playedFiles(folder: string): PodFiles {
     prepareLogs: async () => undefined,
     lastLog: async () => -1,
     removeLogs: async () => undefined,
+    removeLogsOf: async () => undefined,
   };
 }

@@ -1,4 +1,5 @@
-// Finds folders and control groups of pods that are long gone, and clears them away.
+// Finds folders and control groups of pods that are long gone, and clears them away, their logs with them. Folders of logs that no folder of
+// ours accounts for are left alone: other agents of the machine keep theirs in the same place.
 import type { Clock, Log } from "#base";
 import type { PodCgroups, PodVolumes } from "./seams.ts";
 import type { PodFiles } from "./sync/pod-files.ts";
@@ -46,5 +47,6 @@ export async function housekeeping(options: HousekeepingOptions, signal: AbortSi
 
 async function clearFolder({ volumes, files }: HousekeepingOptions, uid: string): Promise<void> {
   await volumes.release(uid);
+  await files.removeLogsOf(uid);
   await files.remove(uid);
 }

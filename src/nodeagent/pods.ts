@@ -202,6 +202,8 @@ export function pods(options: PodsOptions): Pods {
       log.warn("something is left in the folder of a pod that the agent did not put there", { pod: keyOf(pod), uid, error: error.message });
     };
     await context.volumes.release(uid).catch(leave);
+    // What the runtime never had is found by its folder alone, which therefore goes last.
+    if (gone && !entry.cleared && !view.has(uid)) await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
     if (gone && !entry.cleared) await context.files.remove(uid).catch(leave);
     // Nothing of it runs or is mounted: the object may go. What is left is in nobody's way, and is found by its marks if we die here.
     let trouble: Error | undefined;

@@ -23,9 +23,11 @@ export interface PodFiles {
   /** The number of the newest log in a container's folder of logs; -1 when there is none. */
   lastLog(folder: string): Promise<number>;
   removeLogs(folder: string): Promise<void>;
+  /** Removes the folders of logs of a pod of which only the uid is known. */
+  removeLogsOf(podUid: string): Promise<void>;
 }
 
-export function podFiles(rootFolder: string): PodFiles {
+export function podFiles(rootFolder: string, logsFolder: string): PodFiles {
   const podsFolder = join(rootFolder, "pods");
   const folderOf = (podUid: string): string => join(podsFolder, podUid);
   return {
@@ -72,6 +74,9 @@ export function podFiles(rootFolder: string): PodFiles {
       return Math.max(-1, ...names.map((name) => /^(\d+)\.log/.exec(name)).map((found) => (found ? Number(found[1]) : -1)));
     },
     removeLogs: (folder) => removeAll(folder),
+    removeLogsOf: async (podUid) => {
+      for (const name of await readdir(logsFolder).catch(() => [])) if (name.endsWith(`_${podUid}`)) await removeAll(join(logsFolder, name));
+    },
   };
 }
 
