@@ -75,6 +75,8 @@ export interface Agent {
 }
 
 const askMilliseconds = 10_000;
+/** How long what goes on may take to end when the agent ends. */
+const leaveMilliseconds = 2000;
 const podLogs = "/var/log/pods";
 
 export async function startAgent(options: AgentOptions): Promise<Agent> {
@@ -114,7 +116,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   // The node.
   let nodeSoon = (): void => undefined;
   const health = runtimeHealth({ runtime, clock, log, onChange: () => nodeSoon() });
-  await health.check();
+  await Promise.race([health.check(), clock.sleep(askMilliseconds)]);
   const node = nodeFrom(ground, joined, health);
   nodeSoon = () => node.statusSoon();
   await node.start();
@@ -229,7 +231,6 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   });
 
   // First what runs is looked at, then the sources speak, however long that takes: so nothing is made twice, and nothing that runs is told as lost.
-  await view.relist().catch((error: unknown) => log.error("the container runtime does not answer yet", { error: (error as Error).message }));
   running.push(view.follow(signal));
   if (client && !joined) running.push(onceLooked(() => askOnce(client)));
   if (joined) {
@@ -318,15 +319,17 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       lease?.stop();
       health.stop();
       node.stop();
-      await all.close();
+      const ended = Promise.allSettled([all.close(), ...running]);
+      await Promise.race([ended, clock.sleep(leaveMilliseconds)]);
       objects.close();
       shell.close();
       lock?.release();
       await recorder?.flush(1000);
       recorder?.stop();
-      await Promise.allSettled(running);
+      // Whoever still waits for an answer gets none any more.
       runtime.close();
       client?.transport.close();
+      await Promise.race([ended, clock.sleep(leaveMilliseconds)]);
     },
   };
 

@@ -94,7 +94,7 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
 
     containerStats: async (containerId, signal) =>
       given((await call(calls.containerStats, { containerId }, { ...ask, signal })).stats, `no figures came back for container ${containerId}`),
-    listContainerStats: async (filter, signal) => (await call(calls.listContainerStats, { filter }, { ...ask, signal, limit: "none" })).stats,
+    listContainerStats: async (filter, signal) => (await call(calls.listContainerStats, { filter }, { ...ask, signal, limit: 2 * timeout })).stats,
     podSandboxStats: async (podSandboxId, signal) =>
       given((await call(calls.podSandboxStats, { podSandboxId }, { ...ask, signal })).stats, `no figures came back for sandbox ${podSandboxId}`),
     listPodSandboxStats: async (filter, signal) => (await call(calls.listPodSandboxStats, { filter }, { ...ask, signal })).stats,
@@ -112,7 +112,7 @@ export function grpcRuntime(options: GrpcRuntimeOptions): ContainerRuntime {
       return given(imageRef, `no id came back for image ${image.image}`);
     },
     removeImage: (image, signal) => gone(imageCall(calls.removeImage, { image }, { signal })),
-    imageFsInfo: async (signal) => (await imageCall(calls.imageFsInfo, {}, { ...ask, signal, limit: "none" })).imageFilesystems,
+    imageFsInfo: async (signal) => (await imageCall(calls.imageFsInfo, {}, { ...ask, signal, limit: 2 * timeout })).imageFilesystems,
 
     close: () => {
       containers.close();

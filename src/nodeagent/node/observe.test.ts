@@ -22,9 +22,9 @@ const machine = {
   appArmor: false,
   selinux: false,
 };
-const look = async (more: Partial<ObserveOptions>) => {
+const observer = (more: Partial<ObserveOptions>) => {
   const clock = virtualClock();
-  const observe = nodeObserver({
+  return nodeObserver({
     clock,
     log: silentLog,
     runtime: fakeRuntime({ clock }),
@@ -44,8 +44,8 @@ const look = async (more: Partial<ObserveOptions>) => {
     machine: async () => machine,
     ...more,
   });
-  return await observe();
 };
+const look = (more: Partial<ObserveOptions>) => observer(more)();
 
 test("hard thresholds lessen what pods may use, and are left out of what pods may use where that is asked for", async () => {
   assert.equal((await look({})).facts.allocatable["memory"], "6Gi");
@@ -71,3 +71,21 @@ const versions: [name: string, given: string, told: string][] = [
   ["what is no version stays", "unknown", "unknown"],
 ];
 for (const [name, given, told] of versions) test(`the runtime's version: ${name}`, () => assert.equal(plainVersion(given), told));
+
+test("a runtime that does not answer holds the node's status up for a moment, and what it said before still holds", async () => {
+  const clock = virtualClock();
+  const runtime = fakeRuntime({ clock, images: ["busybox:1"] });
+  const observe = observer({ clock, runtime });
+  const names = async () => ((await observe()).facts.images ?? []).flatMap((image) => image.names ?? []);
+  const before = await names();
+  assert.ok(before.length > 0);
+  const methods = ["ListImages", "ImageFsInfo"];
+  for (const method of methods) runtime.faults.hold(method);
+  runtime.calls.length = 0;
+  const later = names();
+  for (const asked of methods) {
+    while (!runtime.calls.some(({ method }) => method === asked)) await new Promise((resolve) => setImmediate(resolve));
+    await clock.advance(5000);
+  }
+  assert.deepEqual(await later, before);
+});

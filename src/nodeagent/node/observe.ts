@@ -34,6 +34,7 @@ export interface ObserveOptions {
 }
 
 const addressMilliseconds = 60_000;
+const patienceMilliseconds = 5000;
 
 /** Gives the function that node life asks again and again. The machine itself is read once. */
 export function nodeObserver(options: ObserveOptions): () => Promise<{ facts: StatusFacts; health: NodeHealth }> {
@@ -41,6 +42,7 @@ export function nodeObserver(options: ObserveOptions): () => Promise<{ facts: St
   const gauge = pressureGauge(options.hardThresholds, options.pressureTransitionMilliseconds);
   let machine: Machine | undefined;
   let images: StatusFacts["images"] = [];
+  let imagesAt: string | undefined;
   let addresses: { readonly at: number; readonly found: readonly string[] } | undefined;
   return async () => {
     machine ??= await (options.machine ?? readMachine)();
@@ -48,7 +50,7 @@ export function nodeObserver(options: ObserveOptions): () => Promise<{ facts: St
     const { maxPods, podsPerCore } = options;
     const capacity = capacityOf(machine, { maxPods, podsPerCore, ...(options.localStorageIsolation && { localStorageBytes: disk.capacityBytes }) });
     try {
-      images = imagesOf(await runtime.listImages(), options.maxImages);
+      images = imagesOf(await soon((signal) => runtime.listImages(undefined, signal)), options.maxImages);
     } catch (error) {
       log.verbose(2, "images could not be listed", { error: (error as Error).message });
     }
@@ -93,10 +95,21 @@ export function nodeObserver(options: ObserveOptions): () => Promise<{ facts: St
 
   async function imageDisk(fallback: Filesystem): Promise<Filesystem> {
     try {
-      const mountpoint = (await runtime.imageFsInfo())[0]?.fsId?.mountpoint;
-      return mountpoint ? await filesystemOf(mountpoint) : fallback;
-    } catch {
-      return fallback;
+      imagesAt = (await soon((signal) => runtime.imageFsInfo(signal)))[0]?.fsId?.mountpoint;
+    } catch (error) {
+      log.verbose(2, "the file system of images could not be asked for", { error: (error as Error).message });
+    }
+    return imagesAt ? await filesystemOf(imagesAt).catch(() => fallback) : fallback;
+  }
+
+  /** Asks the runtime, but no longer than the node's status can wait: what was known before will do. */
+  async function soon<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const late = new AbortController();
+    const cancel = clock.after(patienceMilliseconds, () => late.abort(new Error(`no answer within ${patienceMilliseconds} ms`)));
+    try {
+      return await ask(late.signal);
+    } finally {
+      cancel();
     }
   }
 }

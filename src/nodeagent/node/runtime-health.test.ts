@@ -10,14 +10,14 @@ const good = [condition("RuntimeReady", true), condition("NetworkReady", true)];
 
 function setUp() {
   const clock = virtualClock(1_000_000);
-  let answer: Condition[] | Error = good;
+  let answer: Condition[] | Error | Promise<never> = good;
   let changes = 0;
   const runtime = {
-    status: () => (answer instanceof Error ? Promise.reject(answer) : Promise.resolve({ conditions: answer })),
+    status: () => (answer instanceof Error ? Promise.reject(answer) : answer instanceof Promise ? answer : Promise.resolve({ conditions: answer })),
     version: () => Promise.resolve({ runtimeName: "rt", runtimeVersion: "1.2" }),
   } as unknown as ContainerRuntime;
   const health = runtimeHealth({ runtime, clock, log: silentLog, onChange: () => changes++ });
-  return { clock, health, changes: () => changes, answerWith: (next: Condition[] | Error) => (answer = next) };
+  return { clock, health, changes: () => changes, answerWith: (next: typeof answer) => void (answer = next) };
 }
 
 test("a runtime is not ready before it was asked, and then by its own word", async (t) => {
@@ -36,6 +36,17 @@ test("a network that is not ready is told in the runtime's words", async (t) => 
   answerWith([good[0]!, condition("NetworkReady", false, "NetworkPluginNotReady", "cni plugin not initialized")]);
   await health.check();
   assert.deepEqual(health.troubles(), ["container runtime network not ready: NetworkReady=false reason:NetworkPluginNotReady message:cni plugin not initialized"]);
+});
+
+test("a runtime that takes the question and never answers is down, too", async (t) => {
+  const { clock, health, answerWith } = setUp();
+  t.after(() => health.stop());
+  await health.check();
+  answerWith(new Promise<never>(() => undefined));
+  await clock.advance(25_000);
+  assert.deepEqual(health.troubles(), []);
+  await clock.advance(15_000);
+  assert.deepEqual(health.troubles(), ["container runtime is down"]);
 });
 
 test("a runtime is down when it was silent for half a minute, and up at its first answer", async (t) => {

@@ -23,6 +23,7 @@ export interface RuntimeHealthOptions {
 const checkMilliseconds = 5000;
 /** A runtime that did not answer well for this long is down. */
 const patienceMilliseconds = 30_000;
+const down = "container runtime is down";
 
 export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOptions): RuntimeHealth {
   const stopping = new AbortController();
@@ -31,9 +32,11 @@ export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOp
   let runtimeTrouble = "container runtime status check may not have completed yet";
   let networkTrouble = "";
   let told = false;
-  const troubles = (): string[] => [runtimeTrouble, networkTrouble].filter((text) => text !== "");
+  // One that does not answer at all is down as well, though nothing was heard of it that would say so.
+  const isSilent = (): boolean => lastGoodAt !== undefined && clock.now() - lastGoodAt > patienceMilliseconds;
+  const troubles = (): string[] => [isSilent() ? down : runtimeTrouble, networkTrouble].filter((text) => text !== "");
+  let shown = troubles().join();
   const check = async (): Promise<void> => {
-    const before = troubles().join();
     try {
       const { conditions } = await runtime.status(stopping.signal);
       version ??= await runtime.version(stopping.signal);
@@ -48,11 +51,14 @@ export function runtimeHealth({ runtime, clock, log, onChange }: RuntimeHealthOp
       if (stopping.signal.aborted) return;
       // A restarted runtime may be another one.
       version = undefined;
-      if (lastGoodAt === undefined || clock.now() - lastGoodAt > patienceMilliseconds) runtimeTrouble = "container runtime is down";
+      if (lastGoodAt === undefined) runtimeTrouble = down;
       if (!told) log.warn("the container runtime does not answer well", { error: (error as Error).message });
       told = true;
     }
-    if (troubles().join() !== before) onChange();
+    const found = troubles().join();
+    if (found === shown) return;
+    shown = found;
+    onChange();
   };
   void (async () => {
     while (!stopping.signal.aborted) {
