@@ -116,7 +116,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   // The node.
   let nodeSoon = (): void => undefined;
   const health = runtimeHealth({ runtime, clock, log, onChange: () => nodeSoon() });
-  await Promise.race([health.check(), clock.sleep(askMilliseconds)]);
+  await within(clock, askMilliseconds, health.check());
   const node = nodeFrom(ground, joined, health);
   nodeSoon = () => node.statusSoon();
   await node.start();
@@ -320,7 +320,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       health.stop();
       node.stop();
       const ended = Promise.allSettled([all.close(), ...running]);
-      await Promise.race([ended, clock.sleep(leaveMilliseconds)]);
+      await within(clock, leaveMilliseconds, ended);
       objects.close();
       shell.close();
       lock?.release();
@@ -329,7 +329,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       // Whoever still waits for an answer gets none any more.
       runtime.close();
       client?.transport.close();
-      await Promise.race([ended, clock.sleep(leaveMilliseconds)]);
+      await within(clock, leaveMilliseconds, ended);
     },
   };
 
@@ -362,6 +362,13 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     const pods = apiSource({ client: client!, clock, log, nodeName, wanted, onMirror: (pod, gone) => mirror!.seen(pod, gone) }, signal);
     await Promise.all([watching, pods.stopped]);
   }
+}
+
+/** Waits for something, but no longer than this. */
+async function within(clock: Clock, milliseconds: number, awaited: Promise<unknown>): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([awaited, clock.sleep(milliseconds, over.signal).catch(() => undefined)]);
+  over.abort(new Error("it has come"));
 }
 
 const isOver = (pod: Pod | undefined): boolean => pod !== undefined && isFinished(pod);
