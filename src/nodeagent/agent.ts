@@ -116,7 +116,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   // The node.
   let nodeSoon = (): void => undefined;
   const health = runtimeHealth({ runtime, clock, log, onChange: () => nodeSoon() });
-  await within(clock, askMilliseconds, health.check());
+  await within(clock, askMilliseconds / 2, health.check());
   const node = nodeFrom(ground, joined, health);
   nodeSoon = () => node.statusSoon();
   await node.start();

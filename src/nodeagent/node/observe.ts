@@ -49,11 +49,7 @@ export function nodeObserver(options: ObserveOptions): () => Promise<{ facts: St
     const disk = await filesystemOf(options.rootDirectory);
     const { maxPods, podsPerCore } = options;
     const capacity = capacityOf(machine, { maxPods, podsPerCore, ...(options.localStorageIsolation && { localStorageBytes: disk.capacityBytes }) });
-    try {
-      images = imagesOf(await soon((signal) => runtime.listImages(undefined, signal)), options.maxImages);
-    } catch (error) {
-      log.verbose(2, "images could not be listed", { error: (error as Error).message });
-    }
+    const [imagesDisk] = await Promise.all([imageDisk(disk), lookAtImages()]);
     const version = runtimeHealth.version();
     const facts: StatusFacts = {
       machine,
@@ -67,7 +63,7 @@ export function nodeObserver(options: ObserveOptions): () => Promise<{ facts: St
     };
     const troubles = [...runtimeHealth.troubles(), ...(options.troubles?.() ?? [])];
     const notes = machine.appArmor ? ["AppArmor enabled"] : [];
-    return { facts, health: { ...(await pressures(machine, disk)), troubles, notes } };
+    return { facts, health: { ...(await pressures(machine, disk, imagesDisk)), troubles, notes } };
   };
 
   /** Names are not looked up at every look. */
@@ -77,9 +73,8 @@ export function nodeObserver(options: ObserveOptions): () => Promise<{ facts: St
     return addresses.found;
   }
 
-  async function pressures(machine_: Machine, disk: Filesystem): Promise<Pick<NodeHealth, "memoryPressure" | "diskPressure" | "pidPressure">> {
+  async function pressures(machine_: Machine, disk: Filesystem, images_: Filesystem): Promise<Pick<NodeHealth, "memoryPressure" | "diskPressure" | "pidPressure">> {
     const { availableMemoryBytes, processes } = await momentOf();
-    const images_ = await imageDisk(disk);
     return gauge(
       {
         "memory.available": { available: availableMemoryBytes, capacity: machine_.memoryBytes },
@@ -91,6 +86,14 @@ export function nodeObserver(options: ObserveOptions): () => Promise<{ facts: St
       },
       clock.now(),
     );
+  }
+
+  async function lookAtImages(): Promise<void> {
+    try {
+      images = imagesOf(await soon((signal) => runtime.listImages(undefined, signal)), options.maxImages);
+    } catch (error) {
+      log.verbose(2, "images could not be listed", { error: (error as Error).message });
+    }
   }
 
   async function imageDisk(fallback: Filesystem): Promise<Filesystem> {
