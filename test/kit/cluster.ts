@@ -27,6 +27,15 @@ export interface ClusterOptions {
   readonly apiserverFlags?: readonly string[];
   /** Where the agent keeps its files, if not in the cluster's folder. */
   readonly agentRoot?: string;
+  readonly between?: Between;
+}
+
+/** What stands between the agent and those it talks to. */
+export interface Between {
+  /** Gives the endpoint by which the agent is to reach the runtime's socket. */
+  readonly runtime?: (socket: string) => Promise<string>;
+  /** Gives the address by which the agent is to reach the API server; it may show either certificate. */
+  readonly api?: (server: { readonly url: string; readonly ca: string; readonly agent: Identity; readonly serving: Identity }) => Promise<string>;
 }
 
 export interface RunningAgent {
@@ -67,7 +76,14 @@ const nodeName = "n1";
 const readyWithinSeconds = 30;
 
 /** Starts everything and waits until the node is ready. */
-export async function startCluster({ dialect: name = "orch", agentFlags = [], agentConfig = {}, apiserverFlags = [], agentRoot }: ClusterOptions = {}): Promise<Cluster> {
+export async function startCluster({
+  dialect: name = "orch",
+  agentFlags = [],
+  agentConfig = {},
+  apiserverFlags = [],
+  agentRoot,
+  between = {},
+}: ClusterOptions = {}): Promise<Cluster> {
   const dialect = dialects[name];
   const undo: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
@@ -117,7 +133,9 @@ export async function startCluster({ dialect: name = "orch", agentFlags = [], ag
     const furnished = furnishNamespaces(client, dialect, apiserver.ca, following.signal);
 
     const nodeConfig = join(folder, "node.conf");
-    writeClientConfig(nodeConfig, singleContext({ name, server: apiserver.url, ca: apiserver.ca, certificate: nodeUser.cert, key: nodeUser.key }));
+    const { url, ca } = apiserver;
+    const server = between.api ? await between.api({ url, ca, agent: nodeUser, serving: await authority.issue("/CN=between", { ips: ["127.0.0.1"] }) }) : url;
+    writeClientConfig(nodeConfig, singleContext({ name, server, ca: `${ca}${authority.ca}`, certificate: nodeUser.cert, key: nodeUser.key }));
     const rootDir = agentRoot ?? join(folder, "agent");
     await mkdir(rootDir, { recursive: true });
     // Where an init system runs, mounts are shared as a matter of course; volumes may ask for that.
@@ -141,7 +159,7 @@ export async function startCluster({ dialect: name = "orch", agentFlags = [], ag
       staticPodPath: staticPods,
       fileCheckFrequency: "2s",
       failSwapOn: false,
-      containerRuntimeEndpoint: containerd.endpoint,
+      containerRuntimeEndpoint: between.runtime ? await between.runtime(containerd.socket) : containerd.endpoint,
       ...agentConfig,
     };
     const configFile = join(folder, "agent.json");

@@ -8,6 +8,6 @@ export { needs, programPath } from "./needs.ts";
 export { type EtcdCluster, type EtcdClusterOptions, type EtcdMember, startEtcd } from "./etcd.ts";
 export { type Containerd, needsContainerd, startContainerd } from "./containerd.ts";
 export { type ImagePlan, type Registry, startRegistry } from "./registry.ts";
-export { type Cluster, type ClusterOptions, needsCluster, type RunningAgent, startCluster } from "./cluster.ts";
+export { type Between, type Cluster, type ClusterOptions, needsCluster, type RunningAgent, startCluster } from "./cluster.ts";
 export { programCommand } from "./program.ts";
 export { type PodHome, podHome, type SpecPart } from "./pods.ts";

@@ -1,0 +1,88 @@
+// Everything around the agent fails at random while pods come and go: the runtime refuses calls, carries them out and cannot say so, is late
+// or silent; the API server does the like and is away for a while; the agent is killed. When all that ends, everything is as it should be.
+// Longer, with other luck: ORCH_FAULT_SECONDS=60 ORCH_FAULT_ROUNDS=5 ORCH_FAULT_SEED=100 ORCH_FAULT_AWAY_SECONDS=40.
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { kinds } from "#client";
+import { type Cluster, needsCluster, podHome, startCluster } from "#kit";
+import { type ApiFaultProxy, apiFaultProxy } from "../../robustness/api-fault-proxy.ts";
+import { type FaultRoundOptions, faultRound } from "../../robustness/fault-round.ts";
+import { type RuntimeFaultProxy, runtimeFaultProxy } from "../../robustness/runtime-fault-proxy.ts";
+
+const wish = (name: string, usual: number): number => Number(process.env[`ORCH_FAULT_${name}`] ?? usual);
+const [seconds, rounds, firstSeed, awaySeconds] = [wish("SECONDS", 10), wish("ROUNDS", 1), wish("SEED", 1), wish("AWAY_SECONDS", 5)];
+const noEviction = Object.fromEntries(["memory.available", "nodefs.available", "nodefs.inodesFree", "imagefs.available"].map((signal) => [signal, "0%"]));
+
+describe("a node under faults", needsCluster(), () => {
+  let cluster: Cluster;
+  let runtimeProxy: RuntimeFaultProxy;
+  let apiProxy: ApiFaultProxy;
+  before(async () => {
+    cluster = await startCluster({
+      dialect: "kubernetes",
+      agentConfig: { runtimeRequestTimeout: "5s", evictionHard: noEviction },
+      between: {
+        runtime: async (socket) => (runtimeProxy = await runtimeFaultProxy(socket, `${socket}.faults`)).endpoint,
+        api: async ({ url, ca, agent, serving }) => (apiProxy = await apiFaultProxy({ target: { url, ca }, agent, serving })).url,
+      },
+    });
+  });
+  after(async () => {
+    runtimeProxy?.calm();
+    apiProxy?.calm();
+    await cluster?.stop();
+    await runtimeProxy?.[Symbol.asyncDispose]();
+    await apiProxy?.[Symbol.asyncDispose]();
+  });
+
+  const play = (of: FaultRoundOptions["of"], seed: number) => async (): Promise<void> => {
+    const home = await podHome(cluster);
+    home.stop();
+    const said: string[] = [];
+    const wrong = await faultRound({
+      cluster,
+      runtimeProxy,
+      apiProxy,
+      namespace: home.namespace,
+      seed,
+      seconds,
+      of,
+      restSeconds: 60,
+      most: 10,
+      partitionSeconds: awaySeconds,
+      say: (line) => said.push(line),
+    });
+    assert.deepEqual(wrong, [], `${said.join("\n")}\n${(await cluster.agent.log()).slice(-20_000)}`);
+  };
+  for (let seed = firstSeed; seed < firstSeed + rounds; seed++) {
+    test(`the runtime fails and the agent is killed at random, with seed ${seed}`, play(["runtime", "agent"], seed));
+    test(`the API server fails and is away at random, with seed ${seed}: no pod that is ready flips`, play(["api"], seed));
+  }
+
+  test("while nobody answers, the agent ends in time and starts; pods go on, and what is wanted is done when all answer again", async () => {
+    const home = await podHome(cluster);
+    const steady = await home.create({ containers: [{ command: ["sleep", "100000"] }] });
+    await home.ready(steady);
+    const from = home.history(steady).length;
+    runtimeProxy.plan(() => ({ kind: "hang" }));
+    apiProxy.plan(() => ({ kind: "hang" }));
+    const coming = await home.create({ containers: [{ command: ["sleep", "100000"] }] });
+    await sleep(500);
+    await cluster.agent.restart();
+    await sleep(500);
+    runtimeProxy.calm();
+    apiProxy.calm();
+    await home.ready(coming);
+    assert.deepEqual(
+      home
+        .history(steady)
+        .slice(from)
+        .filter(({ status }) => status?.conditions?.find(({ type }) => type === "Ready")?.status !== "True"),
+      [],
+    );
+    await Promise.all([home.remove(coming), home.remove(steady)]);
+    home.stop();
+    assert.equal((await cluster.client.of(kinds.nodes).get(cluster.nodeName)).status?.conditions?.find(({ type }) => type === "Ready")?.status, "True");
+  });
+});

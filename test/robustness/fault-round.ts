@@ -1,0 +1,266 @@
+// One round of faults on a node: pods come and go at random while the runtime, the API server and the agent fail; then all faults end, and
+// everything must come to what clients expect, with nothing left behind, nothing done twice and nothing told that was not so.
+import { readFile, readdir, mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Pod } from "#api";
+import { informer, kinds } from "#client";
+import { type ContainerRuntime, grpcRuntime } from "#cri";
+import type { Cluster } from "#kit";
+import type { ApiFault, ApiFaultProxy, ApiRequest } from "./api-fault-proxy.ts";
+import { type Chance, chance } from "./chance.ts";
+import { doublesOf, tracesOf } from "./node-traces.ts";
+import { type LivingPod, podKinds, randomPods, secretWord } from "./random-pods.ts";
+import { type RuntimeFault, type RuntimeFaultProxy, refusals } from "./runtime-fault-proxy.ts";
+
+export interface FaultRoundOptions {
+  readonly cluster: Cluster;
+  readonly runtimeProxy: RuntimeFaultProxy;
+  readonly apiProxy: ApiFaultProxy;
+  readonly namespace: string;
+  readonly seed: number;
+  readonly seconds: number;
+  /** What fails. */
+  readonly of: readonly ("runtime" | "api" | "agent")[];
+  /** How long everything may take to come to rest afterwards. */
+  readonly restSeconds: number;
+  readonly most: number;
+  readonly partitionSeconds?: number;
+  readonly kinds?: readonly string[];
+  readonly say: (line: string) => void;
+}
+
+/** Acts that change something, for which a lost answer is worst. */
+const acts = ["RunPodSandbox", "StopPodSandbox", "RemovePodSandbox", "CreateContainer", "StartContainer", "StopContainer", "RemoveContainer"];
+
+export function runtimeFaults(luck: Chance): (call: string) => RuntimeFault | undefined {
+  return (call) => {
+    if (call === "GetContainerEvents" || call === "Version") return undefined;
+    const isAct = acts.includes(call);
+    if (!luck.percent(isAct ? 25 : 4)) return undefined;
+    // A program that was not in time has failed its probe; that would be a cause.
+    const codes = call === "ExecSync" ? [refusals.unavailable, refusals.unknown] : [refusals.unavailable, refusals.unknown, refusals.deadlineExceeded];
+    const roll = luck.below(100);
+    if (roll < 30) return { kind: "refuse", code: luck.one(codes) };
+    if (roll < 65) return { kind: "lose", code: luck.one(codes) };
+    if (roll < 90) return { kind: "delay", milliseconds: 200 + luck.below(3000) };
+    if (roll < 97) return { kind: "hang" };
+    return { kind: "cut" };
+  };
+}
+
+export function apiFaults(luck: Chance): (request: ApiRequest) => ApiFault | undefined {
+  return ({ method, isWatch }) => {
+    if (!luck.percent(isWatch ? 60 : 20)) return undefined;
+    const roll = luck.below(100);
+    if (isWatch && roll < 75) {
+      if (roll < 20) return { kind: "expire", milliseconds: luck.below(3000) };
+      if (roll < 45) return { kind: "halve" };
+      return { kind: "slow", milliseconds: 100 + luck.below(2000) };
+    }
+    if (roll < 20) return { kind: "refuse", status: luck.one([500, 503, 502]) };
+    if (roll < 35) return { kind: "refuse", status: 429, retryAfterSeconds: 1 };
+    if (roll < 50) return { kind: "reset" };
+    if (roll < 80) return method === "GET" ? { kind: "halve" } : { kind: "lose" };
+    if (roll < 92) return { kind: "delay", milliseconds: 100 + luck.below(3000) };
+    if (roll < 95) return { kind: "hang" };
+    return { kind: "cut" };
+  };
+}
+
+/** Gives what was found wrong. */
+export async function faultRound(options: FaultRoundOptions): Promise<string[]> {
+  const { cluster, runtimeProxy, apiProxy, namespace, seed, seconds, of, restSeconds, most, say } = options;
+  const luck = chance(seed);
+  const wrong = new Set<string>();
+  const starts = join(cluster.folder, `starts-${namespace}`);
+  await mkdir(starts);
+  const crowd = await randomPods({ cluster, namespace, chance: luck.part("pods"), most, folder: starts, ...(options.kinds && { kinds: options.kinds }) });
+  const runtime = grpcRuntime({ endpoint: cluster.containerd.endpoint, timeoutMilliseconds: 20_000 });
+  const over = new AbortController();
+  const history = follow(cluster, namespace, over.signal, (what) => wrong.add(what), of);
+  const doubles = watchDoubles(runtime, over.signal, (what) => wrong.add(what));
+  const first = await footprint(cluster.agent.pid);
+  const times = luck.part("times");
+  try {
+    if (of.includes("runtime")) runtimeProxy.plan(runtimeFaults(luck.part("runtime")));
+    if (of.includes("api")) apiProxy.plan(apiFaults(luck.part("api")));
+    const began = Date.now();
+    let healAt = Infinity;
+    let partAt = of.includes("api") && options.partitionSeconds ? began + seconds * 300 : Infinity;
+    let killAt = of.includes("agent") ? began + 4000 + times.below(8000) : Infinity;
+    while (Date.now() - began < seconds * 1000 || healAt !== Infinity) {
+      say(`${((Date.now() - began) / 1000).toFixed(1)} ${await crowd.step()}`);
+      await sleep(100 + times.below(500));
+      if (Date.now() > partAt) {
+        partAt = Infinity;
+        healAt = Date.now() + options.partitionSeconds! * 1000;
+        const how = times.one(["silent", "refused"] as const);
+        say(`partition, ${how}`);
+        apiProxy.part(how);
+      }
+      if (Date.now() > healAt) {
+        healAt = Infinity;
+        say("partition over");
+        apiProxy.calm();
+        apiProxy.plan(apiFaults(luck.part("api again")));
+      }
+      if (Date.now() > killAt) {
+        killAt = Date.now() + 8000 + times.below(12_000);
+        say("agent killed");
+        await cluster.agent.kill9();
+        await cluster.agent.start();
+      }
+    }
+    runtimeProxy.calm();
+    apiProxy.calm();
+    say("calm");
+    const calmAt = Date.now();
+    let odd: string[] = ["not looked at yet"];
+    for (const until = Date.now() + restSeconds * 1000; Date.now() < until && odd.length > 0; await sleep(500))
+      odd = await oddities(cluster, runtime, crowd.living, namespace, history);
+    say(`at rest after ${((Date.now() - calmAt) / 1000).toFixed(1)} s`);
+    odd.forEach(say);
+    for (const what of odd) wrong.add(`not at rest within ${restSeconds} s: ${what}`);
+    for (const what of await phantoms(cluster, starts, crowd.living, namespace)) wrong.add(what);
+    const statics = await cluster.client.of(kinds.pods).list({ namespace });
+    const mirrored = statics.items.filter(({ metadata }) => hashOf(cluster, metadata) !== undefined).map(({ metadata }) => metadata.name);
+    for (const name of crowd.files.keys()) if (!mirrored.includes(`${name}-${cluster.nodeName}`)) wrong.add(`static pod ${name} has no mirror`);
+    for (const name of mirrored) if (!crowd.files.has((name ?? "").replace(`-${cluster.nodeName}`, ""))) wrong.add(`mirror ${name} of no static pod`);
+
+    const goingAt = Date.now();
+    await crowd.end();
+    let left: string[] = [];
+    for (const until = Date.now() + restSeconds * 1000; Date.now() < until; await sleep(500)) {
+      const objects = (await cluster.client.of(kinds.pods).list({ namespace })).items.map(({ metadata }) => `object ${metadata.name}`);
+      left = [...objects, ...(await tracesOf(cluster, runtime, new Set(), history.uids))];
+      if (left.length === 0) break;
+    }
+    say(`gone after ${((Date.now() - goingAt) / 1000).toFixed(1)} s`);
+    for (const what of left) wrong.add(`left behind after ${restSeconds} s: ${what}`);
+    const last = await footprint(cluster.agent.pid);
+    say(`rss ${first.megabytes} → ${last.megabytes} MB, files ${first.files} → ${last.files}`);
+    if (last.files > first.files + 25) wrong.add(`the agent has ${last.files} open files, ${first.files} before`);
+    for (const what of await oddLines(cluster)) wrong.add(what);
+    say(`events ${await eventCount(cluster, namespace)} for ${history.uids.size} pods`);
+    return [...wrong];
+  } finally {
+    over.abort();
+    runtimeProxy.calm();
+    apiProxy.calm();
+    await doubles;
+    runtime.close();
+  }
+}
+
+interface History {
+  readonly uids: Set<string>;
+  readonly latest: Map<string, Pod>;
+}
+
+const hashOf = ({ dialect }: Cluster, metadata: Pod["metadata"]): string | undefined => metadata.annotations?.[dialect.names.annotations.configMirror];
+const isReady = (pod: Pod): boolean => pod.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True") === true;
+const isOver = (pod: Pod): boolean => pod.status?.phase === "Succeeded" || pod.status?.phase === "Failed";
+
+/** What each version of an object may not say after the one before. */
+function follow(cluster: Cluster, namespace: string, signal: AbortSignal, wrong: (what: string) => void, of: readonly string[]): History {
+  const history: History = { uids: new Set(), latest: new Map() };
+  informer({
+    client: cluster.client.of(kinds.pods),
+    scope: { namespace },
+    signal,
+    onEvent: ({ type, object: pod }) => {
+      const { name, uid = "" } = pod.metadata;
+      history.uids.add(uid);
+      const hash = hashOf(cluster, pod.metadata);
+      if (hash !== undefined) history.uids.add(hash);
+      const before = history.latest.get(uid);
+      history.latest.set(uid, pod);
+      if (type === "deleted" || !before) return;
+      if (isOver(before) && before.status?.phase !== pod.status?.phase) wrong(`${name} ${uid} was ${before.status?.phase} and is ${pod.status?.phase}`);
+      for (const lists of [["initContainerStatuses"], ["containerStatuses"]] as const) {
+        for (const now of pod.status?.[lists[0]] ?? []) {
+          const was = before.status?.[lists[0]]?.find((one) => one.name === now.name);
+          if (was && was.restartCount > now.restartCount) wrong(`${name} ${uid}: restarts of ${now.name} went from ${was.restartCount} to ${now.restartCount}`);
+        }
+      }
+      const isSteady = podKinds[pod.metadata.labels?.["kind"] ?? ""]?.fate === "ready";
+      if (!of.includes("runtime") && isSteady && isReady(before) && !isReady(pod) && !pod.metadata.deletionTimestamp) {
+        wrong(`${name} ${uid} was ready and is not any more: ${JSON.stringify(pod.status?.containerStatuses?.map(({ state, restartCount }) => [state, restartCount]))}`);
+      }
+    },
+  });
+  return history;
+}
+
+async function watchDoubles(runtime: ContainerRuntime, signal: AbortSignal, wrong: (what: string) => void): Promise<void> {
+  while (!signal.aborted) {
+    for (const double of await doublesOf(runtime).catch(() => [])) wrong(`runs twice: ${double}`);
+    await sleep(300, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** What is not yet as it must be once no faults come. */
+async function oddities(cluster: Cluster, runtime: ContainerRuntime, living: ReadonlyMap<string, LivingPod>, namespace: string, history: History): Promise<string[]> {
+  const { items } = await cluster.client.of(kinds.pods).list({ namespace });
+  const odd: string[] = [];
+  const kept = new Set<string>();
+  for (const pod of items) {
+    const { name = "", uid = "" } = pod.metadata;
+    const hash = hashOf(cluster, pod.metadata);
+    kept.add(hash ?? uid);
+    const wanted = hash === undefined ? living.get(name) : ({ fate: "ready", uid } as LivingPod);
+    if (!wanted || wanted.uid !== uid) odd.push(`${name} ${uid} is still there`);
+    else if (!isAsFated(pod, wanted))
+      odd.push(
+        `${name} ${uid} is ${JSON.stringify([pod.status?.phase, pod.status?.reason, isReady(pod), pod.status?.containerStatuses?.map(({ state, restartCount }) => [state, restartCount])])}`,
+      );
+    for (const { name: container } of pod.spec.ephemeralContainers ?? []) {
+      if (!isOver(pod) && !pod.status?.ephemeralContainerStatuses?.some((one) => one.name === container && one.state.running))
+        odd.push(`${name}: ephemeral container ${container} does not run`);
+    }
+  }
+  for (const [name, { uid }] of living) if (!items.some(({ metadata }) => metadata.uid === uid)) odd.push(`${name} ${uid} is lost`);
+  return [...odd, ...(await tracesOf(cluster, runtime, kept, history.uids))];
+}
+
+function isAsFated(pod: Pod, { fate }: LivingPod): boolean {
+  if (fate === "ready") return isReady(pod) && pod.status?.phase === "Running";
+  if (fate === "crashing") return pod.status?.phase === "Running" && (pod.status.containerStatuses?.find(({ name }) => name === "c")?.restartCount ?? 0) > 0;
+  return pod.status?.phase === fate || (pod.status?.phase === "Failed" && wasKeptFromStarting(pod));
+}
+
+/** Where the runtime was cut off while it started a container, that container has failed, and with it a pod that never restarts. */
+const wasKeptFromStarting = ({ spec, status }: Pod): boolean =>
+  spec.restartPolicy === "Never" && status?.containerStatuses?.some(({ state }) => state.terminated?.reason === "StartError") === true;
+
+/** Restarts that are told and did not happen: there are fewer starts than they would take. */
+async function phantoms(cluster: Cluster, folder: string, living: ReadonlyMap<string, LivingPod>, namespace: string): Promise<string[]> {
+  const { items } = await cluster.client.of(kinds.pods).list({ namespace });
+  const found: string[] = [];
+  for (const { metadata, status } of items) {
+    if (!living.has(metadata.name ?? "")) continue;
+    for (const { name, restartCount } of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
+      const begun = (await readFile(join(folder, `${metadata.uid}.${name}`), "utf8").catch(() => "")).split("\n").length - 1;
+      if (restartCount > begun) found.push(`${metadata.name} ${metadata.uid}: ${name} is told to have restarted ${restartCount} times, and was started ${begun} times`);
+    }
+  }
+  return found;
+}
+
+async function footprint(pid: number): Promise<{ readonly megabytes: number; readonly files: number }> {
+  const status = await readFile(`/proc/${pid}/status`, "utf8");
+  return { megabytes: Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024), files: (await readdir(`/proc/${pid}/fd`)).length };
+}
+
+/** Lines of the agent's log that a program in good order does not write. */
+async function oddLines({ agent }: Cluster): Promise<string[]> {
+  const log = await agent.log();
+  const lines = log.split("\n").filter((line) => /unhandled|uncaught|TypeError|RangeError|ReferenceError|MaxListeners|^\s+at /i.test(line));
+  return [...new Set(lines.slice(0, 5)), ...(log.includes(secretWord) || log.includes(Buffer.from(secretWord).toString("base64")) ? ["the agent's log tells a secret"] : [])];
+}
+
+async function eventCount({ client }: Cluster, namespace: string): Promise<string> {
+  const { items } = await client.of(kinds.coreEvents).list({ namespace });
+  return `${items.length} (${items.reduce((sum, { count }) => sum + Number(count ?? 1), 0)} times)`;
+}
