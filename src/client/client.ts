@@ -2,8 +2,7 @@
 import { type ObjectMeta, inDialect } from "#api";
 import { ApiError, type StatusDetails } from "#base";
 import { type Dialect, type DialectName, apiVersionOf, dialects } from "#dialect";
-import type { KindName, Message, TypeOf } from "#schema";
-import { encodeJson } from "#schema";
+import { type KindName, type Message, type TypeOf, encodeEnvelope, encodeJson, protobufCodec } from "#schema";
 import { type ClientResponse, type Transport, textOf } from "./transport.ts";
 
 export type KindSchema = Message & { readonly kind: KindName };
@@ -18,6 +17,8 @@ export interface ResourceKind<S extends KindSchema = KindSchema> {
   readonly schema: S;
   readonly plural: string;
   readonly namespaced: boolean;
+  /** The kind below whose objects it is reached, as a subresource. */
+  readonly below?: KindSchema;
 }
 
 /** An object to be sent: the client knows its kind, the server what may be left out. */
@@ -103,6 +104,9 @@ export interface ApiClient {
   request(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<unknown>;
 }
 
+/** The form of the objects that a client sends. Answers come in JSON, which is read in a third of the time; so do patches and options. */
+export type SentForm = "json" | "protobuf";
+
 /** How long an answer may be in coming. */
 const timeoutMilliseconds = 60_000;
 
@@ -114,14 +118,14 @@ const patchTypes: Readonly<Record<PatchType, string>> = {
 };
 
 /** A typed client over any transport, for a server that speaks this dialect. */
-export function apiClient(transport: Transport, names: Dialect | DialectName): ApiClient {
+export function apiClient(transport: Transport, names: Dialect | DialectName, form: SentForm = "json"): ApiClient {
   const dialect = typeof names === "string" ? dialects[names] : names;
   const request: ApiClient["request"] = async (method, path, body, headers) => {
     const response = await transport.send({
       method,
       path,
       headers: { accept: "application/json", ...(body !== undefined && { "content-type": "application/json" }), ...headers },
-      ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
+      ...(body !== undefined && { body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body) }),
       timeoutMilliseconds,
     });
     const text = await textOf(response);
@@ -130,7 +134,7 @@ export function apiClient(transport: Transport, names: Dialect | DialectName): A
   };
   const made = new WeakMap<ResourceKind, ResourceClient<AnyObject>>();
   const of = (kind: ResourceKind): ResourceClient<AnyObject> => {
-    const known = made.get(kind) ?? resourceClient(kind, dialect, transport, request);
+    const known = made.get(kind) ?? resourceClient(kind, dialect, form, transport, request);
     made.set(kind, known);
     return known;
   };
@@ -147,12 +151,17 @@ function refusal(response: ClientResponse, text: string): ApiError {
   }
 }
 
-function resourceClient(kind: ResourceKind, dialect: Dialect, transport: Transport, request: ApiClient["request"]): ResourceClient<AnyObject> {
+function resourceClient(kind: ResourceKind, dialect: Dialect, form: SentForm, transport: Transport, request: ApiClient["request"]): ResourceClient<AnyObject> {
   const schema = inDialect(dialect, kind.schema);
   const apiVersion = apiVersionOf(dialect, schema.kind);
   const type = { apiVersion, kind: schema.kind.kind };
-  const { place, one } = pathsOf(kind, `${schema.kind.group === "" ? "/api" : "/apis"}/${apiVersion}`);
-  const encoded = (object: Draft<AnyObject>): string => encodeJson(schema, { ...object, ...type });
+  const { place, one } = pathsOf(kind, rootOf(dialect, (kind.below ?? schema).kind));
+  const { protobufMediaType, protobufMagic } = dialect.wire;
+  const send = (method: string, path: string, draft: Draft<AnyObject>): Promise<unknown> => {
+    const object = { ...draft, ...type };
+    if (form === "json") return request(method, path, encodeJson(schema, object));
+    return request(method, path, encodeEnvelope(type, protobufCodec(schema).encode(object), protobufMagic), { "content-type": protobufMediaType });
+  };
   const list: ResourceClient<AnyObject>["list"] = async ({ namespace, ...query } = {}) => {
     const { metadata, items } = (await request("GET", place(namespace) + queryOf(query))) as RawList;
     return {
@@ -176,11 +185,11 @@ function resourceClient(kind: ResourceKind, dialect: Dialect, transport: Transpo
       watch(transport, place(namespace) + queryOf({ watch: true, ...(bookmarks && { allowWatchBookmarks: true }), ...query }), signal),
     create: async (object, { name, subresource, namespace = object.metadata.namespace, ...query } = {}) => {
       const path = name === undefined ? place(needed(kind, namespace)) : one(name, { ...(namespace && { namespace }), ...(subresource && { subresource }) });
-      return (await request("POST", path + queryOf(query), encoded(object))) as AnyObject;
+      return (await send("POST", path + queryOf(query), object)) as AnyObject;
     },
     update: async (object, { subresource, namespace = object.metadata.namespace, ...query } = {}) => {
       const path = one(object.metadata.name ?? "", { ...(namespace && { namespace }), ...(subresource && { subresource }) });
-      return (await request("PUT", path + queryOf(query), encoded(object))) as AnyObject;
+      return (await send("PUT", path + queryOf(query), object)) as AnyObject;
     },
     patch: async (name, how, patch, { namespace, subresource, ...query } = {}) => {
       const path = one(name, { ...(namespace && { namespace }), ...(subresource && { subresource }) });
@@ -204,6 +213,8 @@ function needed({ namespaced, plural }: ResourceKind, namespace: string | undefi
   if (namespaced && !namespace) throw new Error(`${plural} live in namespaces: say in which one`);
   return namespace;
 }
+
+const rootOf = (dialect: Dialect, kind: KindName): string => `${kind.group === "" ? "/api" : "/apis"}/${apiVersionOf(dialect, kind)}`;
 
 function pathsOf(kind: ResourceKind, root: string): { place(namespace: string | undefined): string; one(name: string, at?: Address): string } {
   const place = (namespace: string | undefined): string => `${root}${kind.namespaced && namespace ? `/namespaces/${encodeURIComponent(namespace)}` : ""}/${kind.plural}`;

@@ -15,6 +15,7 @@ export {
   type PatchType,
   type ResourceClient,
   type ResourceKind,
+  type SentForm,
   type WatchEvent,
   type WatchParameters,
   type WriteParameters,

@@ -1,5 +1,6 @@
 // The kinds that clients ask for most, as `client.of()` takes them.
 import {
+  CSINode,
   ClusterRole,
   ClusterRoleBinding,
   ConfigMap,
@@ -19,6 +20,9 @@ import {
   Secret,
   Service,
   ServiceAccount,
+  SubjectAccessReview,
+  TokenRequest,
+  TokenReview,
 } from "#api";
 import type { KindSchema, ResourceKind } from "./client.ts";
 
@@ -31,6 +35,7 @@ export const kinds = {
   configMaps: inNamespaces("configmaps", ConfigMap),
   /** Events as the core group serves them. */
   coreEvents: inNamespaces("events", CoreEvent),
+  csiNodes: inCluster("csinodes", CSINode),
   deployments: inNamespaces("deployments", Deployment),
   events: inNamespaces("events", Event),
   jobs: inNamespaces("jobs", Job),
@@ -46,4 +51,8 @@ export const kinds = {
   secrets: inNamespaces("secrets", Secret),
   serviceAccounts: inNamespaces("serviceaccounts", ServiceAccount),
   services: inNamespaces("services", Service),
+  subjectAccessReviews: inCluster("subjectaccessreviews", SubjectAccessReview),
+  /** Made as the subresource "token" of an account. */
+  tokenRequests: { ...inNamespaces("serviceaccounts", TokenRequest), below: ServiceAccount },
+  tokenReviews: inCluster("tokenreviews", TokenReview),
 } as const;

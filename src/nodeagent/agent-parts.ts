@@ -66,7 +66,8 @@ export function clientFrom(
   if (!settings.orchconfig) return undefined;
   const connection = connectionOf(readClientConfig(settings.orchconfig));
   const limits = { perSecond: settings.orchApiQps, burst: settings.orchApiBurst, host: new URL(connection.server).host };
-  return apiClient(apiTransport(https({ ...connection, userAgent: `${dialect.cli.agent}/${version}` }), { clock, metrics, ...limits }), dialect);
+  const transport = apiTransport(https({ ...connection, userAgent: `${dialect.cli.agent}/${version}` }), { clock, metrics, ...limits });
+  return apiClient(transport, dialect, settings.orchApiContentType === dialect.wire.protobufMediaType ? "protobuf" : "json");
 }
 
 export function sourcesOf(settings: NodeagentSettings, client: ApiClient | undefined): SourceName[] {

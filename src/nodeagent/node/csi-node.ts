@@ -1,7 +1,7 @@
 // The object that says which storage drivers the node has: none, but who looks for it finds it, with the kinds that drivers took over.
 import { ApiError, type Clock, type Log } from "#base";
-import type { ApiClient } from "#client";
-import { apiVersionOf, labelName } from "#dialect";
+import { type ApiClient, kinds } from "#client";
+import { labelName } from "#dialect";
 
 export interface CsiNodeOptions {
   readonly client: ApiClient;
@@ -16,21 +16,18 @@ const longestWaitMilliseconds = 60_000;
 
 /** Makes the object, or gives it to the node of now; tries until it is there. */
 export async function csiNode({ client, clock, log, nodeName, nodeUid }: CsiNodeOptions, signal: AbortSignal): Promise<void> {
-  const apiVersion = apiVersionOf(client.dialect, { group: "storage", branded: true, version: "v1" });
-  const collection = `/apis/${apiVersion}/csinodes`;
+  const csiNodes = client.of(kinds.csiNodes);
   const ownerReferences = [{ apiVersion: "v1", kind: "Node", name: nodeName, uid: nodeUid }];
   const migrated = labelName(client.dialect, "storage.alpha", "migrated-plugins");
   const annotations = { [migrated]: takenOver.map((kind) => `${client.dialect.names.volumes.pluginPrefix}${kind}`).join(",") };
   for (let wait = 1000; !signal.aborted; wait = Math.min(longestWaitMilliseconds, wait * 2)) {
     try {
-      const found = (await client.request("GET", `${collection}/${nodeName}`).catch((error: unknown) => {
+      const found = await csiNodes.get(nodeName).catch((error: unknown) => {
         if (error instanceof ApiError && error.code === 404) return undefined;
         throw error;
-      })) as { metadata: { ownerReferences?: { uid: string }[] } } | undefined;
-      if (!found) await client.request("POST", collection, { kind: "CSINode", apiVersion, metadata: { name: nodeName, annotations, ownerReferences }, spec: { drivers: null } });
-      else if (found.metadata.ownerReferences?.[0]?.uid !== nodeUid) {
-        await client.request("PATCH", `${collection}/${nodeName}`, { metadata: { ownerReferences, annotations } }, { "content-type": "application/merge-patch+json" });
-      }
+      });
+      if (!found) await csiNodes.create({ metadata: { name: nodeName, annotations, ownerReferences }, spec: { drivers: [] } });
+      else if (found.metadata.ownerReferences?.[0]?.uid !== nodeUid) await csiNodes.patch(nodeName, "merge", { metadata: { ownerReferences, annotations } });
       return;
     } catch (error) {
       if (error instanceof ApiError && error.code < 500 && error.code !== 429 && error.code !== 409) {

@@ -278,7 +278,7 @@ test("the node's storage object is made, and follows the node to a new life", as
   const make = (nodeUid: string): Promise<void> => csiNode({ client: api.client, clock, log: silentLog, nodeName: "n1", nodeUid }, new AbortController().signal);
   await make("u1");
   const held = () => api.objects.get(path) as never as { metadata: { annotations: Record<string, string>; ownerReferences: { uid: string }[] }; spec: object };
-  assert.deepEqual(held().spec, { drivers: null });
+  assert.deepEqual(held().spec, { drivers: [] });
   assert.match(Object.values(held().metadata.annotations)[0]!, /\/aws-ebs,.*\/vsphere-volume$/);
   await make("u2");
   assert.equal(held().metadata.ownerReferences[0]!.uid, "u2");

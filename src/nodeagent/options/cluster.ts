@@ -90,7 +90,7 @@ export const networkSection = (dialect: Dialect) => {
       ...moved("contentType"),
       type: oneOf(dialect.wire.protobufMediaType, "application/json"),
       default: dialect.wire.protobufMediaType,
-      doc: `Media type of requests to the API server: ${dialect.wire.protobufMediaType} or application/json. For now the agent speaks JSON in either case.`,
+      doc: `Media type of the objects sent to the API server: ${dialect.wire.protobufMediaType} or application/json. Answers come in JSON.`,
     }),
     option({
       flag: "event-qps",

@@ -15,8 +15,7 @@ import {
   trustBundleFile,
 } from "#authn";
 import { ApiError, type Clock, type Log, type Metrics } from "#base";
-import type { ApiClient } from "#client";
-import { apiVersionOf } from "#dialect";
+import { type ApiClient, kinds } from "#client";
 import { type Call, type Reply, header, headerList } from "#http";
 import { text } from "./replies.ts";
 
@@ -136,15 +135,11 @@ interface Reviewed {
 /** Asks the API server about tokens, and remembers its answers. */
 function tokenReviews(client: ApiClient, { clock, tokenReviewTtl }: Pick<AccessOptions, "clock" | "tokenReviewTtl">, counted: Counted): TokenMethod {
   const kept = new LRUCache<string, Reviewed & { readonly identity: Identity | undefined }>({ max: keptAnswers });
-  const apiVersion = apiVersionOf(client.dialect, { group: "authentication", branded: true, version: "v1" });
   return {
     identify: async (token) => {
       const known = kept.get(token);
       if (known && clock.now() < known.until) return known.identity;
-      const review = { kind: "TokenReview", apiVersion, metadata: {}, spec: { token } };
-      const { status } = (await counted(() => client.request("POST", `/apis/${apiVersion}/tokenreviews`, review))) as {
-        status?: { authenticated?: boolean; user?: { username?: string; uid?: string; groups?: string[]; extra?: Record<string, string[]> } };
-      };
+      const { status } = await counted(() => client.of(kinds.tokenReviews).create({ metadata: {}, spec: { token } }));
       const user = status?.authenticated ? status.user : undefined;
       const identity = user && { user: { name: user.username ?? "", ...(user.uid && { uid: user.uid }), groups: user.groups ?? [], ...(user.extra && { extra: user.extra }) } };
       if (tokenReviewTtl > 0) kept.set(token, { identity, until: clock.now() + tokenReviewTtl });
@@ -159,20 +154,18 @@ function accessReviews(
 ): (user: User, attributes: { verb: string; subresource: string }) => Promise<boolean> {
   if (!client) throw new Error("authorization by the API server needs an API server: use authorization mode AlwaysAllow or give a client configuration");
   const kept = new LRUCache<string, Reviewed & { readonly allowed: boolean }>({ max: keptAnswers });
-  const apiVersion = apiVersionOf(client.dialect, { group: "authorization", branded: true, version: "v1" });
   return async (user, { verb, subresource }) => {
     const spec = {
       resourceAttributes: { ...(verb && { verb }), version: "v1", resource: "nodes", subresource, name: nodeName },
       user: user.name,
-      groups: user.groups,
-      ...(user.extra && { extra: user.extra }),
+      groups: [...user.groups],
+      ...(user.extra && { extra: structuredClone(user.extra) as Record<string, string[]> }),
       ...(user.uid && { uid: user.uid }),
     };
     const key = JSON.stringify(spec);
     const known = kept.get(key);
     if (known && clock.now() < known.until) return known.allowed;
-    const review = { kind: "SubjectAccessReview", apiVersion, metadata: {}, spec };
-    const { status } = (await counted(() => client.request("POST", `/apis/${apiVersion}/subjectaccessreviews`, review))) as { status?: { allowed?: boolean; denied?: boolean } };
+    const { status } = await counted(() => client.of(kinds.subjectAccessReviews).create({ metadata: {}, spec }));
     const allowed = status?.allowed === true && status.denied !== true;
     const ttl = allowed ? allowedTtl : deniedTtl;
     // Long questions are not remembered: they would fill memory, and nobody honest asks them twice.

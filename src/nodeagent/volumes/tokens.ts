@@ -1,8 +1,7 @@
 // Tokens of service accounts for pods: asked for when needed, kept, and asked for anew when four fifths of their life are over.
 import type { Pod } from "#api";
 import { ApiError, type Clock, type Log, millisOfTime } from "#base";
-import type { ApiClient } from "#client";
-import { apiVersionOf } from "#dialect";
+import { type ApiClient, kinds } from "#client";
 import { nameOf, namespaceOf, uidOf } from "../pod.ts";
 
 export interface PodTokens {
@@ -44,11 +43,8 @@ export function podTokens({ client, clock, log }: { readonly client: ApiClient |
   async function ask(pod: Pod, audience: string, expirationSeconds: number): Promise<Held> {
     if (!client) throw new Error("cannot use TokenManager when the agent is in standalone mode");
     const account = pod.spec.serviceAccountName || "default";
-    const path = `/api/v1/namespaces/${encodeURIComponent(namespaceOf(pod))}/serviceaccounts/${encodeURIComponent(account)}/token`;
     const from = clock.now();
     const request = {
-      kind: "TokenRequest",
-      apiVersion: apiVersionOf(client.dialect, { group: "authentication", branded: true, version: "v1" }),
       metadata: { namespace: namespaceOf(pod) },
       spec: {
         audiences: audience ? [audience] : [],
@@ -57,8 +53,8 @@ export function podTokens({ client, clock, log }: { readonly client: ApiClient |
       },
     };
     try {
-      const { status } = (await client.request("POST", path, request)) as { status: { token: string; expirationTimestamp: string } };
-      return { token: status.token, from, until: millisOfTime(status.expirationTimestamp) };
+      const { status } = await client.of(kinds.tokenRequests).create(request, { name: account, subresource: "token" });
+      return { token: status.token, from, until: millisOfTime(status.expirationTimestamp!) };
     } catch (error) {
       if (error instanceof ApiError) throw new Error(`failed to fetch token: ${error.message}`, { cause: error });
       throw error;
