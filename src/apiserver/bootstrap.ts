@@ -75,7 +75,9 @@ export function tokenTracking(core: Core): Upkeep {
 /** One store speaks one dialect: the first server writes its name, later ones must agree. */
 export async function claimDialect(store: Core["options"]["store"], prefix: string, dialect: Dialect): Promise<void> {
   const key = `${prefix}/dialect`;
-  const outcome = await store.write({ key, value: Buffer.from(dialect.name), expect: "absent" });
+  // A store that is full can still be asked.
+  const [present] = (await store.read({ key })).entries;
+  const outcome = present ? { done: false as const, current: present } : await store.write({ key, value: Buffer.from(dialect.name), expect: "absent" });
   if (outcome.done) return;
   const found = Buffer.from(outcome.current?.value ?? []).toString();
   if (found !== dialect.name)

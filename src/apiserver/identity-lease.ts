@@ -38,6 +38,7 @@ export function identityLease(core: Core): Upkeep {
   return upkeep({
     name: `poststarthook/start-${cli.apiServer}-identity-lease-controller`,
     everyMilliseconds: renewMilliseconds,
+    spare: true,
     look,
     failed: ({ message: error }) => onError("the lease of this server could not be renewed; it is tried again", { error }),
   });

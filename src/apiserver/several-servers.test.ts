@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ApiError, virtualClock } from "#base";
 import { type ApiClient, kinds } from "#client";
-import { type Several, startSeveral } from "./several.fixture.ts";
+import { MemoryStore, StoreFull } from "#store";
+import { type Several, startOn, startSeveral } from "./several.fixture.ts";
 
 const outcome = async (work: Promise<unknown>): Promise<string> => await work.then(() => "done", (error: ApiError) => error.reason); // prettier-ignore
 const merge = { "content-type": "application/merge-patch+json" };
@@ -52,4 +53,23 @@ test("servers that start at the same time make what a cluster has, and then leav
   const changed = (await several.store.read({ prefix: "/registry/" })).entries.filter((entry) => entry.revision > revision).map(({ key }) => key.split("/")[2]);
   // Each renews its lease, and those of one machine have one.
   assert.deepEqual(new Set(changed), new Set(["leases"]));
+});
+
+test("a server starts on a store that is full, so that something can be deleted", { timeout: 30_000 }, async () => {
+  const store = new MemoryStore();
+  const before = await startOn(store);
+  await before.client.of(kinds.configMaps).create({ metadata: { name: "large", namespace: "default" } });
+  await before.started.stop();
+  const write = store.write.bind(store);
+  store.write = async (asked) => {
+    if (asked.value) throw new StoreFull("there", "no space");
+    return await write(asked);
+  };
+  const { client, started } = await startOn(store);
+  const ready = await started.inject({ method: "GET", path: "/readyz" });
+  assert.equal(ready.status, 200);
+  assert.equal(await outcome(client.of(kinds.configMaps).create({ metadata: { name: "more", namespace: "default" } })), "InternalError");
+  await client.of(kinds.configMaps).delete("large", { namespace: "default" });
+  await started.stop();
+  await store.close();
 });

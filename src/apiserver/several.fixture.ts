@@ -30,10 +30,7 @@ export async function startSeveral(count: number, options: { readonly flags?: re
   const servers = await Promise.all(
     Array.from({ length: count }, async (): Promise<OneOfSeveral> => {
       const window = windowOn(store);
-      const dialect = dialects.orch;
-      const settings = settingsFor(dialect, { store: { etcd: ["http://127.0.0.1:1"] }, flags: options.flags ?? [] });
-      const started = await start({ dialect, settings, store: window.store, clock, log: silentLog, listen: false, own });
-      const client = apiClient(inProcess(started.handle, { name: "admin", groups: ["system:masters", "system:authenticated"] }), dialect);
+      const { client, started } = await startOn(window.store, { ...options, clock }, own);
       return { client, started, holdWatch: window.holdWatch, holdWrites: window.holdWrites, letGo: window.letGo };
     }),
   );
@@ -48,6 +45,18 @@ export async function startSeveral(count: number, options: { readonly flags?: re
       await store.close();
     },
   };
+}
+
+/** One server on a store that it takes for one that is elsewhere. The caller stops it. */
+export async function startOn(
+  store: Store,
+  options: { readonly flags?: readonly string[]; readonly clock?: Clock } = {},
+  own = ownCredentials(),
+): Promise<Pick<OneOfSeveral, "client" | "started">> {
+  const dialect = dialects.orch;
+  const settings = settingsFor(dialect, { store: { etcd: ["http://127.0.0.1:1"] }, flags: options.flags ?? [] });
+  const started = await start({ dialect, settings, store, clock: options.clock ?? systemClock, log: silentLog, listen: false, own });
+  return { started, client: apiClient(inProcess(started.handle, { name: "admin", groups: ["system:masters", "system:authenticated"] }), dialect) };
 }
 
 function windowOn(store: Store): Pick<OneOfSeveral, "holdWatch" | "holdWrites" | "letGo"> & { readonly store: Store } {

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "#base";
 import type { Resource } from "#registry";
+import { StoreFull } from "#store";
 import type { Watcher } from "#watchcache";
 import { type UpkeepOptions, upkeep } from "./upkeep.ts";
 
@@ -70,6 +71,22 @@ test("upkeep: what cannot be done first is not done", async (t) => {
   at.seen.trouble = "no";
   await assert.rejects(at.start(), /no/);
   assert.equal(at.health(), "not finished");
+});
+
+test("upkeep: a store that is full keeps no server from starting, and what is missing is made up for", async (t) => {
+  for (const spare of [false, true]) {
+    let full = true;
+    const look = async (): Promise<void> => {
+      if (full) throw new StoreFull("/somewhere", "disk is full");
+    };
+    const at = kept(t, { look, spare });
+    await at.start();
+    assert.deepEqual([at.seen.troubles.length, at.health()], [1, spare ? "fine" : "not finished"]);
+    at.keep();
+    full = false;
+    await at.pass(spare ? 60_000 : 10_000);
+    assert.deepEqual([at.seen.troubles.length, at.health()], [1, "fine"]);
+  }
 });
 
 test("upkeep: it is done again every so often, sooner after a failure, which is told", async (t) => {

@@ -2,6 +2,7 @@
 // Each is a health check, too: it fails until the work was done once, and when nobody does it any more.
 import { type Clock, selectEverything } from "#base";
 import type { Resource } from "#registry";
+import { StoreFull } from "#store";
 import type { Held } from "#watchcache";
 import type { HealthCheck } from "../health/health.ts";
 
@@ -11,7 +12,9 @@ export interface UpkeepOptions {
   /** Left out for what is done at the start alone. */
   readonly everyMilliseconds?: number | undefined;
   look(): Promise<void>;
-  /** Told when a later look fails; it is tried again. */
+  /** The server does as well without, for as long as it takes. */
+  readonly spare?: boolean;
+  /** Told when a look fails that is tried again. */
   failed?(error: Error): void;
   /** Whoever changes one of these calls for a look at once. */
   readonly follows?: readonly Followed[];
@@ -48,7 +51,7 @@ function limit(most: number, everyMilliseconds: number): (now: number) => number
   };
 }
 
-export function upkeep({ name, everyMilliseconds, look, failed, follows = [] }: UpkeepOptions): Upkeep {
+export function upkeep({ name, everyMilliseconds, look, failed, spare = false, follows = [] }: UpkeepOptions): Upkeep {
   let state: "not yet" | "done" | "over" = "not yet";
   const waitOf = limit(mostCallsPerTurn, (everyMilliseconds ?? 0) / mostCallsPerTurn);
   let called = false;
@@ -75,14 +78,21 @@ export function upkeep({ name, everyMilliseconds, look, failed, follows = [] }: 
       },
     },
     start: async () => {
-      await look();
-      state = "done";
+      try {
+        await look();
+        state = "done";
+      } catch (error) {
+        // Space is made by deleting through a server: one that waited for it would wait for ever.
+        if (!(error instanceof StoreFull)) throw error;
+        failed?.(error);
+        if (spare) state = "done";
+      }
     },
     keep: async (clock, signal) => {
       if (everyMilliseconds === undefined) return;
       for (const each of follows) void follow(each, clock, signal, call);
       try {
-        for (let milliseconds = everyMilliseconds; ;) {
+        for (let milliseconds = state === "done" ? everyMilliseconds : Math.min(retryMilliseconds, everyMilliseconds); ;) {
           await rest(milliseconds, clock, signal);
           if (signal.aborted) return;
           const wait = called ? waitOf(clock.now()) : 0;
