@@ -1,4 +1,4 @@
-// A proxy in front of a server, whose connections can be cut at any time.
+// A proxy in front of a server, whose connections can be cut at any time, or held: then nothing passes, and nothing is lost.
 import { once } from "node:events";
 import { type AddressInfo, type Socket, connect, createServer } from "node:net";
 
@@ -6,34 +6,47 @@ export interface CuttingProxy extends AsyncDisposable {
   readonly port: number;
   /** Cuts every connection there is; says how many. */
   cut(): number;
+  /** Nothing passes until it is let go, in new connections either. */
+  hold(): void;
+  letGo(): void;
 }
 
 export async function cuttingProxy(target: number): Promise<CuttingProxy> {
-  const open = new Set<Socket>();
+  /** Each with the one it goes to. */
+  const open = new Map<Socket, Socket>();
+  let held = false;
   const server = createServer((near) => {
     const far = connect(target, "127.0.0.1");
     for (const [one, other] of [
       [near, far],
       [far, near],
     ] as const) {
-      open.add(one);
+      open.set(one, other);
       one.on("error", () => undefined);
       one.on("close", () => {
         open.delete(one);
         other.destroy();
       });
-      one.pipe(other);
+      if (!held) one.pipe(other);
     }
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   const cut = (): number => {
-    const all = [...open];
+    const all = [...open.keys()];
     for (const socket of all) socket.resetAndDestroy();
     return all.length / 2;
   };
   return {
     port: (server.address() as AddressInfo).port,
     cut,
+    hold: () => {
+      held = true;
+      for (const [one, other] of open) one.unpipe(other);
+    },
+    letGo: () => {
+      held = false;
+      for (const [one, other] of open) one.pipe(other);
+    },
     [Symbol.asyncDispose]: async () => {
       server.close();
       cut();

@@ -1,0 +1,199 @@
+// What really happened, from the store itself, and whether what servers told of it can be true.
+//
+//   truth    a@5  b@6  a@8  b gone@9          a list at 7 shows a@5 b@6 and nothing else; one that begins after the write of a@8
+//                                             was acknowledged shows 8 or later; a watch behind 5 tells b@6, a@8, b gone@9
+import assert from "node:assert/strict";
+import type { Change, Revision, Store } from "#store";
+
+/** One version of an object; `gone` when that revision took it away. */
+export interface Version {
+  readonly name: string;
+  readonly revision: Revision;
+  readonly uid: string;
+  readonly words: readonly string[];
+  readonly gone: boolean;
+}
+
+export interface Truth {
+  /** All changes, in order. */
+  readonly versions: readonly Version[];
+  /** Names with their revisions, as they were. */
+  stateAt(revision: Revision): ReadonlyMap<string, Revision>;
+  /** The versions of one name, in order. */
+  of(name: string): readonly Version[];
+}
+
+/** Follows a resource in the store, whose values are JSON, until everything before the end of `during` is known. */
+export async function recordTruth(store: Store, prefix: string, after: Revision, during: Promise<unknown>): Promise<Truth> {
+  const stop = new AbortController();
+  const versions: Version[] = [];
+  let end = Infinity;
+  const over = during.then(() => store.progress());
+  over.then((revision) => (end = revision), () => stop.abort()); // prettier-ignore
+  // A watch that is told nothing new does not come back to look.
+  const nudge = setInterval(() => void (end < Infinity && store.progress().catch(() => undefined)), 100);
+  for await (const { changes, through } of store.watch({ prefix }, after, stop.signal)) {
+    versions.push(...changes.map((change) => versionOf(change, prefix)));
+    if (through >= end) break;
+  }
+  clearInterval(nudge);
+  await over;
+  return truthOf(versions);
+}
+
+function versionOf({ key, value, previous, revision }: Change, prefix: string): Version {
+  const { metadata, data } = JSON.parse(Buffer.from(value ?? previous!.value).toString()) as { metadata: { uid: string }; data?: Record<string, string> };
+  return { name: key.slice(prefix.length), revision, uid: metadata.uid, words: Object.keys(data ?? {}), gone: value === null };
+}
+
+export function truthOf(versions: readonly Version[]): Truth {
+  const byName = Map.groupBy(versions, ({ name }) => name);
+  return {
+    versions,
+    of: (name) => byName.get(name) ?? [],
+    stateAt: (revision) => {
+      const state = new Map<string, Revision>();
+      for (const [name, all] of byName) {
+        const last = all.findLast((version) => version.revision <= revision);
+        if (last && !last.gone) state.set(name, last.revision);
+      }
+      return state;
+    },
+  };
+}
+
+/** A moment in the order of what the test did and heard. */
+export type Moment = number;
+
+/** Something a server was asked to write. */
+export interface Written {
+  readonly name: string;
+  /** A word that only this write can have put into the object. */
+  readonly word: string;
+  readonly asked: Moment;
+  readonly answered: Moment;
+  /** Refused writes never happen; of those that were not answered properly nobody knows. */
+  readonly outcome: "done" | "refused" | "unknown";
+  /** Of the object that was answered. */
+  readonly revision?: Revision;
+  readonly uid?: string;
+  readonly deleted?: boolean;
+}
+
+/** What a server showed. */
+export interface Shown {
+  readonly server: number;
+  readonly how: string;
+  readonly asked: Moment;
+  readonly answered: Moment;
+  readonly revision: Revision;
+  readonly items: ReadonlyMap<string, Revision>;
+  /** It had to show at least everything that was acknowledged before. */
+  readonly current: boolean;
+  readonly notOlderThan?: Revision;
+  readonly exactly?: Revision;
+}
+
+/** One object that was asked for, with the most recent there is. */
+export interface Got {
+  readonly server: number;
+  readonly name: string;
+  readonly asked: Moment;
+  /** Undefined when there was none. */
+  readonly revision: Revision | undefined;
+}
+
+export interface Watched {
+  readonly server: number;
+  readonly from: Revision;
+  readonly events: readonly Told[];
+  /** The server gave it up: then the end may be missing. */
+  readonly ended: boolean;
+}
+export interface Told {
+  readonly type: string;
+  readonly name: string;
+  readonly revision: Revision;
+}
+
+/** Every word is in the version that was answered, and stays: nobody overwrites what others wrote. */
+export function checkWrites(truth: Truth, writes: readonly Written[]): void {
+  for (const all of Map.groupBy(truth.versions, ({ uid }) => uid).values()) {
+    for (const [at, version] of all.entries()) {
+      const lost = all[at - 1]?.words.filter((word) => !version.words.includes(word)) ?? [];
+      assert.deepEqual(lost, [], `${version.name}@${version.revision} lost what @${all[at - 1]?.revision} had`);
+    }
+  }
+  const words = new Set(truth.versions.flatMap((version) => version.words));
+  for (const { name, word, outcome, revision, uid, deleted } of writes) {
+    if (outcome === "refused") assert.ok(!words.has(word), `a refused write of ${name} happened: ${word}`);
+    if (outcome !== "done") continue;
+    if (deleted)
+      assert.ok(
+        truth.versions.some((version) => version.uid === uid && version.gone),
+        `${name} (${uid}) was said to be gone`,
+      );
+    else
+      assert.ok(
+        truth
+          .of(name)
+          .find((version) => version.revision === revision)
+          ?.words.includes(word),
+        `${name}@${revision} was acknowledged, and is not there as it was`,
+      );
+  }
+}
+
+const sorted = (state: ReadonlyMap<string, Revision>): string[] => [...state].map(([name, revision]) => `${name}@${revision}`).toSorted();
+
+export function checkShown(truth: Truth, writes: readonly Written[], shown: readonly Shown[], got: readonly Got[]): void {
+  const acknowledged = writes
+    .filter(({ outcome }) => outcome === "done")
+    .map(({ answered, revision, deleted, uid }) => ({ answered, revision: deleted ? truth.versions.find((version) => version.uid === uid && version.gone)!.revision : revision! }))
+    .toSorted((a, b) => a.answered - b.answered);
+  const knownAt = (moment: Moment): Revision => acknowledged.reduce((most, { answered, revision }) => (answered < moment ? Math.max(most, revision) : most), 0);
+  for (const { server, how, asked, revision, items, current, notOlderThan, exactly } of shown) {
+    const about = `server ${server} answered ${how} with revision ${revision}`;
+    assert.deepEqual(sorted(items), sorted(truth.stateAt(revision)), about);
+    if (current) assert.ok(revision >= knownAt(asked), `${about}, but ${knownAt(asked)} had been acknowledged`);
+    if (notOlderThan !== undefined) assert.ok(revision >= notOlderThan, `${about}, which is older than ${notOlderThan}`);
+    if (exactly !== undefined) assert.equal(revision, exactly, about);
+  }
+  for (const { server, name, asked, revision } of got) {
+    const floor = knownAt(asked);
+    const all = truth.of(name);
+    const possible = [all.findLast((version) => version.revision <= floor), ...all.filter((version) => version.revision > floor)];
+    const fits = possible.some((version) => (version && !version.gone ? version.revision : undefined) === revision);
+    assert.ok(fits, `server ${server} showed ${name}@${revision} when ${floor} had been acknowledged; it can have been ${possible.map((version) => version?.revision).join(", ")}`);
+  }
+  // What may be old never goes backwards on one server.
+  for (const one of Map.groupBy(shown, ({ server }) => server).values()) {
+    for (const later of one) {
+      const newest = one.reduce((most, earlier) => (earlier.answered < later.asked && earlier.exactly === undefined ? Math.max(most, earlier.revision) : most), 0);
+      if (later.exactly === undefined) assert.ok(later.revision >= newest, `server ${later.server} went back from ${newest} to ${later.revision} (${later.how})`);
+    }
+  }
+}
+
+/** Everything behind the start, once, in order, under the right type; and no mark ahead of it. */
+export function checkWatched(truth: Truth, watches: readonly Watched[], end: Revision): void {
+  const alive = new Set<string>();
+  const told: Told[] = truth.versions.map(({ name, revision, gone }) => {
+    const type = gone ? "DELETED" : alive.has(name) ? "MODIFIED" : "ADDED";
+    if (gone) alive.delete(name);
+    else alive.add(name);
+    return { type, name, revision };
+  });
+  for (const { server, from, events, ended } of watches) {
+    const about = `a watch behind ${from} on server ${server}`;
+    const due = told.filter(({ revision }) => revision > from);
+    const heard = events.filter(({ type }) => type !== "BOOKMARK");
+    assert.deepEqual(heard, due.slice(0, heard.length), about);
+    if (!ended) assert.ok((due[heard.length]?.revision ?? Infinity) > end, `${about} is not told of ${due[heard.length]?.revision}`);
+    for (const [at, mark] of events.entries()) {
+      if (mark.type !== "BOOKMARK") continue;
+      const count = events.slice(0, at).filter(({ type }) => type !== "BOOKMARK").length;
+      assert.ok((due[count]?.revision ?? Infinity) > mark.revision, `${about} is given the mark ${mark.revision} before the change of ${due[count]?.revision}`);
+    }
+  }
+}
