@@ -91,7 +91,11 @@ export function manifestSources({ dialect, settings, clock, log, nodeName, event
 }
 
 /** The node as the settings and the machine describe it; without a client it is nobody's. */
-export function nodeFrom({ dialect, settings, clock, log, version, nodeName, machine, runtime, events }: Ground, client: ApiClient | undefined, health: RuntimeHealth): NodeLife {
+export function nodeFrom(
+  { dialect, settings, clock, log, version, nodeName, machine, runtime, events }: Ground,
+  client: ApiClient | undefined,
+  { health, troubles }: { readonly health: RuntimeHealth; readonly troubles: () => readonly string[] },
+): NodeLife {
   return nodeLife({
     ...(client && { client }),
     clock,
@@ -129,6 +133,7 @@ export function nodeFrom({ dialect, settings, clock, log, version, nodeName, mac
       localStorageIsolation: settings.localStorageCapacityIsolation,
       maxImages: settings.nodeStatusMaxImages,
       machine: async () => machine,
+      troubles,
     }),
   });
 }

@@ -9,7 +9,7 @@ import { knownGates, resolveGates } from "#options";
 import { contextFrom } from "./agent-context.ts";
 import { type Ground, clientFrom, manifestSources, nodeFrom, placeOthers, runtimeFrom, sourcesOf } from "./agent-parts.ts";
 import { type DeadLimits, collectDeadContainers } from "./containers/dead-containers.ts";
-import { runtimeView } from "./containers/runtime-view.ts";
+import { type RuntimeView, runtimeView } from "./containers/runtime-view.ts";
 import { eventRecorder } from "./events/recorder.ts";
 import { housekeeping } from "./housekeeping.ts";
 import { lockFile } from "./lock-file.ts";
@@ -117,7 +117,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   let nodeSoon = (): void => undefined;
   const health = runtimeHealth({ runtime, clock, log, onChange: () => nodeSoon() });
   await within(clock, askMilliseconds / 2, health.check());
-  const node = nodeFrom(ground, joined, health);
+  let lists: Pick<RuntimeView, "troubles"> = { troubles: () => [] };
+  const node = nodeFrom(ground, joined, { health, troubles: () => lists.troubles() });
   nodeSoon = () => node.statusSoon();
   await node.start();
 
@@ -188,6 +189,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   /** Whether a pod that nobody asked for is to be ended. One that only starts pods leaves the others alone. */
   const mayEnd = (): boolean => wanted.ready() && !settings.runonce;
   const view = runtimeView({ runtime, clock, log, dialect, onChange: (observed) => all.seen(observed, mayEnd()), onRelist: tally.relisted, onFollow: tally.following });
+  lists = view;
   const dead: DeadLimits = {
     perContainer: settings.maximumDeadContainersPerContainer,
     total: settings.maximumDeadContainers,

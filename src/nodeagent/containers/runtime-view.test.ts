@@ -125,6 +125,17 @@ test("all is known once the runtime has listed it, and not before", async () => 
   assert.equal(known, true);
 });
 
+test("a runtime that was not listed for three minutes is a trouble of the node's", async () => {
+  const { clock, view } = setUp();
+  await view.relist();
+  await clock.advance(180_000);
+  assert.deepEqual(view.troubles(), []);
+  await clock.advance(5000);
+  assert.deepEqual(view.troubles(), ["PLEG is not healthy: pleg was last seen active 3m5s ago; threshold is 3m0s"]);
+  await view.relist();
+  assert.deepEqual(view.troubles(), []);
+});
+
 test("what does not carry our marks is not seen", async () => {
   const { told, view, run } = setUp();
   await run("x", { other: "label" });

@@ -1,6 +1,6 @@
 // What the runtime holds, kept current: two lists a second, and a closer look only at what changed since. Our own actions look at once, and
 // only at what they changed, so that nobody waits for the next round.
-import type { Clock, Log } from "#base";
+import { type Clock, type Log, durationOfMillis } from "#base";
 import { type Container, type ContainerRuntime, type ContainerStatus, type PodSandbox, containerState, millisecondsOf, sandboxState } from "#cri";
 import type { Dialect } from "#dialect";
 import { readMarks, markNames } from "./marks.ts";
@@ -42,6 +42,8 @@ export interface RuntimeView {
   /** Follows the runtime until the signal is aborted. */
   follow(signal: AbortSignal): Promise<void>;
   lastRelistAt(): number;
+  /** Why pods cannot be looked after, in the words that clients know: the runtime has not been listed for long. */
+  troubles(): readonly string[];
 }
 
 export interface RuntimeViewOptions {
@@ -81,6 +83,7 @@ interface Lists {
 }
 
 const makingMilliseconds = 2000;
+const silentMilliseconds = 180_000;
 const killed = 137;
 const secondThoughtsMilliseconds = 1000;
 
@@ -303,6 +306,12 @@ export function runtimeView(options: RuntimeViewOptions): RuntimeView {
     relist,
     follow,
     lastRelistAt: () => relistedAt,
+    troubles: () => {
+      const silent = clock.now() - relistedAt;
+      return silent > silentMilliseconds
+        ? [`PLEG is not healthy: pleg was last seen active ${durationOfMillis(silent)} ago; threshold is ${durationOfMillis(silentMilliseconds)}`]
+        : [];
+    },
   };
 }
 
