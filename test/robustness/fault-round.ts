@@ -38,12 +38,15 @@ export function runtimeFaults(luck: Chance): (call: string) => RuntimeFault | un
     if (call === "GetContainerEvents" || call === "Version") return undefined;
     const isAct = acts.includes(call);
     if (!luck.percent(isAct ? 25 : 4)) return undefined;
+    const codes: number[] = [refusals.unavailable, refusals.unknown];
     // A program that was not in time has failed its probe; that would be a cause.
-    const codes = call === "ExecSync" ? [refusals.unavailable, refusals.unknown] : [refusals.unavailable, refusals.unknown, refusals.deadlineExceeded];
+    if (call !== "ExecSync") codes.push(refusals.deadlineExceeded);
+    // Of what is not there nothing is left to be done: a runtime that says so of what is there must be seen through.
+    if (/^(Stop|Remove)/.test(call)) codes.push(refusals.notFound);
     const roll = luck.below(100);
     if (roll < 30) return { kind: "refuse", code: luck.one(codes) };
     if (roll < 65) return { kind: "lose", code: luck.one(codes) };
-    if (roll < 90) return { kind: "delay", milliseconds: 200 + luck.below(3000) };
+    if (roll < 90) return { kind: luck.one(["delay", "late"]), milliseconds: 200 + luck.below(3000) };
     if (roll < 97) return { kind: "hang" };
     return { kind: "cut" };
   };

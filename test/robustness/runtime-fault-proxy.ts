@@ -13,6 +13,8 @@ export type RuntimeFault =
   /** The runtime does what it is asked; its answer is lost. */
   | { readonly kind: "lose"; readonly code: number }
   | { readonly kind: "delay"; readonly milliseconds: number }
+  /** The runtime does at once what it is asked; its answer comes later. */
+  | { readonly kind: "late"; readonly milliseconds: number }
   | { readonly kind: "hang" }
   /** All calls under way lose their connection. */
   | { readonly kind: "cut" };
@@ -61,21 +63,24 @@ export async function runtimeFaultProxy(target: string, path: string): Promise<R
     let trailers: IncomingHttpHeaders = {};
     sent.on("error", () => refuse(near, refusals.unavailable));
     sent.on("trailers", (given: IncomingHttpHeaders) => (trailers = given));
-    sent.on("close", () => (near.headersSent ? near.end() : refuse(near, refusals.unavailable)));
     if (fault?.kind === "lose") {
       sent.resume();
       sent.on("end", () => refuse(near, fault.code));
       return;
     }
-    sent.on("response", (answer, flags) => {
-      if (near.destroyed || near.closed) return;
-      const isOver = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
-      near.respond(answer, isOver ? { endStream: true } : { waitForTrailers: true });
-      if (isOver) return;
-      near.on("wantTrailers", () => near.sendTrailers({ "grpc-status": String(refusals.unavailable), ...trailers }));
-      sent.on("data", (chunk) => void (near.destroyed || near.write(chunk)));
-      sent.on("end", () => near.end());
-    });
+    const inTime = (what: () => void): unknown => (fault?.kind === "late" ? setTimeout(what, fault.milliseconds) : what());
+    sent.on("close", () => inTime(() => (near.headersSent ? near.end() : refuse(near, refusals.unavailable))));
+    sent.on("response", (answer, flags) =>
+      inTime(() => {
+        if (near.destroyed || near.closed) return;
+        const isOver = (flags & constants.NGHTTP2_FLAG_END_STREAM) !== 0;
+        near.respond(answer, isOver ? { endStream: true } : { waitForTrailers: true });
+        if (isOver) return;
+        near.on("wantTrailers", () => near.sendTrailers({ "grpc-status": String(refusals.unavailable), ...trailers }));
+        sent.on("data", (chunk) => void (near.destroyed || near.write(chunk)));
+        sent.on("end", () => near.end());
+      }),
+    );
   }
 
   const server = createServer({ settings: { maxConcurrentStreams: 1000 } });
