@@ -32,14 +32,14 @@ export function ownEndpoints({ core, clock, address, port, shared }: OwnEndpoint
   // An address that means something only on this machine cannot be told to others.
   const tellable = ordinaryIpErrors(address, "").length === 0;
   const look = async (): Promise<void> => {
-    if (!shared) return await writeDown(core, [address], port);
+    if (!shared) return await writeDown(core, async () => [address], port);
     await store.write({ key: leases + address, value: Buffer.from(address), expect: "any", ttlSeconds: leaseSeconds });
-    await writeDown(core, await alive(store, leases), port);
+    await writeDown(core, () => alive(store, leases), port);
   };
   const leave = async (): Promise<void> => {
     if (!shared) return;
     await store.write({ key: leases + address, value: null, expect: "any" });
-    await writeDown(core, await alive(store, leases), port);
+    await writeDown(core, () => alive(store, leases), port);
   };
   const tried = async (what: () => Promise<void>): Promise<void> => {
     try {
@@ -69,37 +69,43 @@ async function alive(store: Store, prefix: string): Promise<string[]> {
   return entries.map(({ key }) => key.slice(prefix.length)).toSorted();
 }
 
-/** Addresses as Endpoints and as a slice of them, in the family of the first. */
-async function writeDown(core: Core, addresses: readonly string[], port: number): Promise<void> {
+/** Addresses as Endpoints and as a slice of them, in the family of the first. They are asked for once it is known what they replace: whoever came later is among them. */
+async function writeDown(core: Core, addresses: () => Promise<readonly string[]>, port: number): Promise<void> {
   const { dialect } = core.options;
   const { labels } = dialect.names;
   const ports = [{ name: "https", port, protocol: "TCP" }];
-  const subsets = addresses.length === 0 ? {} : { subsets: [{ addresses: addresses.map((ip) => ({ ip })), ports }] };
-  await put(core, core.resources.get("/endpoints")!, { [labels.skipEndpointMirror]: "true" }, subsets);
-  const family = parseIp(addresses[0] ?? "")?.family ?? 4;
-  const mine = addresses.filter((each) => parseIp(each)?.family === family);
-  await put(core, core.resources.get("discovery/endpointslices")!, { [labels.serviceName]: dialect.data.apiService }, {
-    addressType: `IPv${family}`,
-    endpoints: mine.map((each) => ({ addresses: [each], conditions: { ready: true } })),
-    ports,
-  }); // prettier-ignore
+  await put(core, core.resources.get("/endpoints")!, { [labels.skipEndpointMirror]: "true" }, async () => {
+    const all = await addresses();
+    return all.length === 0 ? {} : { subsets: [{ addresses: all.map((ip) => ({ ip })), ports }] };
+  });
+  await put(core, core.resources.get("discovery/endpointslices")!, { [labels.serviceName]: dialect.data.apiService }, async () => {
+    const all = await addresses();
+    const family = parseIp(all[0] ?? "")?.family ?? 4;
+    const mine = all.filter((each) => parseIp(each)?.family === family);
+    return { addressType: `IPv${family}`, endpoints: mine.map((each) => ({ addresses: [each], conditions: { ready: true } })), ports };
+  });
 }
 
-async function put(core: Core, resource: Resource, labels: Readonly<Record<string, string>>, content: Readonly<Record<string, unknown>>): Promise<void> {
+type Content = Readonly<Record<string, unknown>>;
+
+async function put(core: Core, resource: Resource, labels: Readonly<Record<string, string>>, contentOf: () => Promise<Content>): Promise<void> {
   const name = core.options.dialect.data.apiService;
   const endpoint = resource.endpoints[0]!;
-  const held = await resource.source.get(resource.keyOf("default", name), { at: "latest" });
+  const key = resource.keyOf("default", name);
+  let held = await resource.source.get(key, { at: "latest" });
   if (!held) {
-    await ensure(core, endpoint, { metadata: { name, namespace: "default", creationTimestamp: null, labels }, ...structuredClone(content) });
-    return;
+    await ensure(core, endpoint, { metadata: { name, namespace: "default", creationTimestamp: null, labels }, ...(await contentOf()) });
+    // Somebody else may have made it first, with less.
+    held = await resource.source.get(key, { at: "latest" });
+    if (!held) return;
   }
   const shown = ({ apiVersion: _version, kind: _kind, metadata: _metadata, ...rest }: ApiObject): object => rest;
   const present = resource.objectOf(held);
-  const labelled = Object.entries(labels).every(([key, value]) => present.metadata.labels?.[key] === value);
-  if (labelled && isDeepStrictEqual(shown(present), content)) return;
-  const transform = (old: ApiObject | undefined): ApiObject => {
+  const labelled = Object.entries(labels).every(([label, value]) => present.metadata.labels?.[label] === value);
+  if (labelled && isDeepStrictEqual(shown(present), await contentOf())) return;
+  const transform = async (old: ApiObject | undefined): Promise<ApiObject> => {
     const { apiVersion, kind, metadata } = old!;
-    return { apiVersion, kind, metadata: { ...metadata, labels: { ...metadata.labels, ...labels } }, ...structuredClone(content) };
+    return { apiVersion, kind, metadata: { ...metadata, labels: { ...metadata.labels, ...labels } }, ...(await contentOf()) };
   };
   await update(ownRequest(core, endpoint, "default"), name, { transform });
 }

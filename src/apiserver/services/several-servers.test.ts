@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type ApiError, virtualClock } from "#base";
 import { type ApiClient, kinds } from "#client";
-import { type Several, startSeveral } from "../several.fixture.ts";
+import { MemoryStore } from "#store";
+import { type Several, startOn, startSeveral } from "../several.fixture.ts";
 
 const flags = ["--service-cluster-ip-range=10.7.0.0/28", "--service-node-port-range=30000-30009"];
 const draft = (name: string, spec: object = {}) => ({ metadata: { name, namespace: "default" }, spec: { ports: [{ port: 1, targetPort: 1 }], ...spec } }) as never;
@@ -101,3 +102,31 @@ test("what is refused for another reason is free again, and a dry run takes noth
   await turns();
   assert.equal(await promises(several), 0);
 });
+
+test("a server that writes down who is there late writes down also those who came meanwhile", { timeout: 20_000 }, async () => {
+  const clock = virtualClock(Date.now());
+  const addresses = ["192.0.2.1", "192.0.2.2", "192.0.2.3"];
+  const store = new MemoryStore({ clock });
+  const write = store.write.bind(store);
+  const late = Promise.withResolvers<void>();
+  // The first to change the endpoints has to wait.
+  let first = true;
+  store.write = async (asked) => {
+    if (asked.key.endsWith("endpoints/default/orch") && asked.expect !== "absent" && first) {
+      first = false;
+      await late.promise;
+    }
+    return await write(asked);
+  };
+  const servers = [];
+  for (const address of addresses) {
+    servers.push(await startOn(store, { clock, flags: [`--advertise-address=${address}`] }));
+    await turns();
+  }
+  late.resolve();
+  await turns();
+  const { subsets } = (await servers[0]!.client.request("GET", "/api/v1/namespaces/default/endpoints/orch")) as { subsets: { addresses: { ip: string }[] }[] };
+  assert.deepEqual(subsets[0]!.addresses.map(({ ip }) => ip), addresses);
+  for (const { started } of servers) await started.stop();
+  await store.close();
+}); // prettier-ignore
