@@ -118,7 +118,7 @@ export interface Strategy<T extends ApiObject = ApiObject> {
   readonly returnsDeleted?: boolean;
 
   defaults?(obj: T, about: Circumstances): void;
-  /** Puts back what the binary form leaves out, after an object was read from the store. */
+  /** Puts back what the binary form leaves out, and what other servers of this API do not store, after an object was read. */
   restore?(obj: T): void;
   prepareForCreate?(obj: T, about: Circumstances): void;
   prepareForUpdate?(obj: T, old: T, about: Circumstances): void;

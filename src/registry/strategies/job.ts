@@ -183,6 +183,10 @@ export const job = templated<Job>((obj) => obj.spec.template, {
     warning: "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning",
   },
   defaults,
+  restore: ({ metadata, spec }) => {
+    const { labels } = spec.template.metadata;
+    if (labels && Object.keys(metadata.labels ?? {}).length === 0) metadata.labels = { ...labels };
+  },
   prepareForCreate: (obj, { dialect }) => {
     obj.status = {};
     track(obj, dialect);

@@ -65,6 +65,7 @@ export const persistentVolume = strategy<PersistentVolume>({
     spec.persistentVolumeReclaimPolicy ||= "Retain";
     spec.volumeMode ??= "Filesystem";
   },
+  restore: ({ status }) => void (status.phase ||= "Pending"),
   prepareForCreate: (obj) => {
     obj.status = { phase: "Pending" };
   },

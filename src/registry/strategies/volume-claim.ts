@@ -65,6 +65,7 @@ export const persistentVolumeClaim = strategy<PersistentVolumeClaim>({
   metaChecks: { asNew: 2 },
   status: "cleared",
   returnsDeleted: true,
+  restore: ({ status }) => void (status.phase ||= "Pending"),
   prepareForCreate: (obj, { dialect }) => {
     obj.status = { phase: "Pending" };
     dropForeign(obj.spec, dialect);
