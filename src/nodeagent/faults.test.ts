@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PodStatus } from "#api";
-import { containerState } from "#cri";
+import { containerState, sandboxState } from "#cri";
 import { GrpcError } from "#http";
 import { type Harness, harness, on } from "./harness.fixture.ts";
 
@@ -102,4 +102,28 @@ test("an init container that has ended by the time it is looked at is followed b
     h.run(pod);
     await h.pass(4);
     assert.equal(isReady(h.status(uid)), true);
+  }));
+
+test("an ended container that cannot be removed keeps its pod from nothing, and goes once it can", () =>
+  on({}, async (h) => {
+    h.runtime.faults.fail("RemoveContainer", broken(), 500);
+    h.run({ ...pod, spec: { containers: [{ name: "main", image: "busybox:1", command: ["false"] }] } });
+    await h.pass(120);
+    assert.ok((restarts(h)[0] ?? 0) >= 3, `restarted ${restarts(h)[0]} times`);
+    h.runtime.faults.heal("RemoveContainer");
+    await h.pass(120);
+    assert.ok((await h.runtime.listContainers()).length <= 2);
+  }));
+
+test("sandboxes that broke do not pile up", () =>
+  on({}, async (h) => {
+    h.run(pod);
+    for (let times = 0; times < 5; times++) {
+      await h.pass(90);
+      assert.equal(isReady(h.status(uid)), true);
+      for (const { id, state } of await h.runtime.listPodSandboxes()) if (state === sandboxState.ready) h.runtime.breakSandbox(id);
+    }
+    await h.pass(90);
+    assert.equal(isReady(h.status(uid)), true);
+    assert.ok((await h.runtime.listPodSandboxes()).length <= 2);
   }));

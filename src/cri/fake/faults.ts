@@ -15,6 +15,11 @@ export class Faults {
     this.#failures.set(method, list);
   }
 
+  /** Calls of a method fail no more. */
+  heal(method: string): void {
+    this.#failures.delete(method);
+  }
+
   /** The next calls of a method that changes something are carried out, but their answers are lost. */
   lose(method: string, times = 1): void {
     this.#losses.set(method, times);

@@ -75,6 +75,33 @@ test("that memory ran out is told even when the runtime says so a moment after t
   );
 });
 
+test("the newest container is the one with the highest number, though the clock was set back before it was made", async () => {
+  const { clock, runtime } = setUp();
+  const backwards: typeof runtime = {
+    ...runtime,
+    containerStatus: async (...asked) => {
+      const { status } = await runtime.containerStatus(...asked);
+      return { status: { ...status, createdAt: 1_000_000_000_000n - BigInt(status.annotations[names.restartCount] ?? 0) } };
+    },
+  };
+  const view = runtimeView({ runtime: backwards, clock, log: silentLog, dialect: dialects.orch, onChange: () => undefined, lastWords: async () => "" });
+  const config = { metadata: { name: "a", uid: "a", namespace: "n" }, labels: labelsOf("a"), linux: {} };
+  const sandbox = await runtime.runPodSandbox(config);
+  for (const attempt of [0, 2, 1]) {
+    const labels = { ...labelsOf("a"), [names.containerName]: "c" };
+    await runtime.createContainer(
+      sandbox,
+      { metadata: { name: "c", attempt }, image: { image: "busybox:1" }, labels, annotations: { [names.restartCount]: String(attempt) } },
+      config,
+    );
+  }
+  const { containers } = await view.observe({ uid: "a", name: "name-a", namespace: "n" });
+  assert.deepEqual(
+    containers.map(({ marks }) => marks.restartCount),
+    [2, 1, 0],
+  );
+});
+
 test("a pod that is gone is told as empty, and forgotten", async () => {
   const { runtime, told, view, run } = setUp();
   const { sandbox } = await run("a");

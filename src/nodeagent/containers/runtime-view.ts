@@ -331,8 +331,12 @@ async function gone<T>(asked: Promise<T>): Promise<T | undefined> {
 
 const reasonsOf = ({ containers }: ObservedPod): string => containers.map(({ reason }) => reason).join();
 
-const newestFirst = <T extends { readonly createdAt: number }>(items: readonly (T | undefined)[]): T[] =>
-  items.filter((item) => item !== undefined).toSorted((a, b) => b.createdAt - a.createdAt);
+/** By their numbers, which only grow; clocks are also set back. Parts with the same number are told apart by their age. */
+const newestFirst = <T extends Numbered>(items: readonly (T | undefined)[]): T[] =>
+  items.filter((item) => item !== undefined).toSorted((a, b) => numberOf(b) - numberOf(a) || b.createdAt - a.createdAt);
+
+type Numbered = { readonly createdAt: number } & ({ readonly attempt: number } | { readonly marks: { readonly restartCount: number } });
+const numberOf = (part: Numbered): number => ("attempt" in part ? part.attempt : part.marks.restartCount);
 
 /** The list with the parts that were looked at, and without those that are gone. */
 function replaced<T extends { readonly id: string }>(items: readonly T[], looked: readonly { readonly id: string; readonly found: Closely<T> | undefined }[]): (T | undefined)[] {

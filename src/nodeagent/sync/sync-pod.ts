@@ -210,11 +210,22 @@ async function startAll(
 
 const retryMilliseconds = 10_000;
 
-/** Of the ended containers of a name only the last ones are kept: their ends and their logs are what users ask for. Tells whether any went. */
-async function prune({ runtime, clock, settings: { dead } }: SyncContext, observed: ObservedPod, signal: AbortSignal): Promise<boolean> {
+/**
+ * Of the ended containers of a name only the last ones are kept: their ends and their logs are what users ask for. Sandboxes that broke go with
+ * the last of their containers. What cannot be removed now is in nobody's way, least of all the pod's. Tells whether any went.
+ */
+async function prune({ runtime, clock, log, settings: { dead } }: SyncContext, observed: ObservedPod, signal: AbortSignal): Promise<boolean> {
   const surplus = surplusOfPod(observed, dead, clock.now());
-  for (const { id } of surplus) await runtime.removeContainer(id, signal);
-  return surplus.length > 0;
+  const kept = new Set(observed.containers.filter((container) => !surplus.includes(container)).map(({ sandboxId }) => sandboxId));
+  const broken = observed.sandboxes.slice(1).filter(({ id, ready }) => !ready && !kept.has(id));
+  try {
+    for (const { id } of surplus) await runtime.removeContainer(id, signal);
+    for (const { id } of broken) await runtime.removePodSandbox(id, signal);
+  } catch (error) {
+    signal.throwIfAborted();
+    log.verbose(2, "what is left of earlier containers cannot be removed", { pod: `${observed.namespace}/${observed.name}`, error: (error as Error).message });
+  }
+  return surplus.length > 0 || broken.length > 0;
 }
 
 /** Init containers run anew in a new sandbox: what they did in the old one does not count. */
