@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Pod } from "#api";
 import { informer, kinds } from "#client";
-import { type ContainerRuntime, grpcRuntime } from "#cri";
+import { type ContainerRuntime, containerState, grpcRuntime } from "#cri";
 import type { Cluster } from "#kit";
 import type { ApiFault, ApiFaultProxy, ApiRequest } from "./api-fault-proxy.ts";
 import { type Chance, chance } from "./chance.ts";
@@ -223,6 +223,13 @@ async function oddities(cluster: Cluster, runtime: ContainerRuntime, living: Rea
         odd.push(`${name}: ephemeral container ${container} does not run`);
     }
   }
+  const alive = new Set((await runtime.listContainers({ state: { state: containerState.running } })).map(({ id }) => id));
+  for (const { metadata, status } of items) {
+    for (const { name, state, containerID = "" } of status?.containerStatuses ?? [])
+      if (state.running && !alive.has(containerID.replace("containerd://", ""))) odd.push(`${metadata.name}: ${name} is told to run and does not`);
+  }
+  const sandboxes = Object.groupBy(await runtime.listPodSandboxes(), ({ metadata }) => metadata?.uid ?? "");
+  for (const [uid, ofPod] of Object.entries(sandboxes)) if ((ofPod?.length ?? 0) > 2) odd.push(`${uid} has ${ofPod?.length} sandboxes`);
   for (const [name, { uid }] of living) if (!items.some(({ metadata }) => metadata.uid === uid)) odd.push(`${name} ${uid} is lost`);
   return [...odd, ...(await tracesOf(cluster, runtime, kept, history.uids))];
 }
@@ -243,9 +250,11 @@ async function phantoms(cluster: Cluster, folder: string, living: ReadonlyMap<st
   const found: string[] = [];
   for (const { metadata, status } of items) {
     if (!living.has(metadata.name ?? "")) continue;
-    for (const { name, restartCount } of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
+    for (const { name, restartCount, state } of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
       const begun = (await readFile(join(folder, `${metadata.uid}.${name}`), "utf8").catch(() => "")).split("\n").length - 1;
-      if (restartCount > begun) found.push(`${metadata.name} ${metadata.uid}: ${name} is told to have restarted ${restartCount} times, and was started ${begun} times`);
+      // One that runs has been started once more than it has restarted.
+      if (restartCount > begun - (state.running ? 1 : 0))
+        found.push(`${metadata.name} ${metadata.uid}: ${name} is told to have restarted ${restartCount} times, and was started ${begun} times`);
     }
   }
   return found;
