@@ -79,6 +79,13 @@ test("an agent that comes back while the runtime cannot show a pod waits until i
   await second.close();
 });
 
+test("an ephemeral container of a pod that is seen for the first time runs as soon as the others do", () =>
+  on({}, async (h) => {
+    h.run({ ...pod, spec: { ...pod.spec, ephemeralContainers: [{ name: "debug", image: "busybox:1", command: ["sleep", "100000"] }] } });
+    await h.pass(4);
+    assert.equal(h.status(uid).ephemeralContainerStatuses?.[0]?.state.running !== undefined, true);
+  }));
+
 for (const method of ["CreateContainer", "StartContainer"]) {
   for (const [what, order] of [
     ["is refused", (h: Harness) => h.runtime.faults.fail(method, broken())],

@@ -13,7 +13,7 @@ import { blockedStatus, computeStatus, hasInitialized, publishable, terminatedSt
 import type { StatusWriter } from "./status/writer.ts";
 import { type PodMemory, type SyncContext, freshMemory } from "./sync/context.ts";
 import { removePod, stopContainers, stopSandboxes } from "./sync/stop.ts";
-import { type SyncOutcome, syncPod } from "./sync/sync-pod.ts";
+import { type SyncOutcome, hasMore, syncPod } from "./sync/sync-pod.ts";
 import { type Ending, type Why, type WorkerState, begin, endsByItself } from "./worker/state.ts";
 import { type Done, type Worker, worker } from "./worker/worker.ts";
 
@@ -131,14 +131,11 @@ export function pods(options: PodsOptions): Pods {
     }
     publish(entry, pod, status, true);
     if (isOver(status)) return { next: { type: "stop", why: { because: "finished" } } };
-    let acted = true;
-    let started: SyncOutcome["started"];
-    let simple: SyncOutcome["simple"];
+    let outcome: SyncOutcome = { acted: true };
     entry.outcome = "unknown";
     try {
-      const outcome = await syncPod(context, pod, observed, entry.memory, signal);
-      ({ acted, started, simple } = outcome);
-      if (!acted && clock.now() - entry.refreshedAt >= options.syncMilliseconds * soonest) {
+      outcome = await syncPod(context, pod, observed, entry.memory, signal);
+      if (!outcome.acted && clock.now() - entry.refreshedAt >= options.syncMilliseconds * soonest) {
         entry.refreshedAt = clock.now();
         context.objects.watch(pod);
         await context.volumes.refresh(pod);
@@ -147,7 +144,8 @@ export function pods(options: PodsOptions): Pods {
       return { againMilliseconds: Math.max(0, Math.min(...waits)) };
     } finally {
       if (!signal.aborted) {
-        const looked = !acted ? observed : simple ? view.look(named(pod), { containers: started ?? [] }, signal) : view.observe(named(pod), signal);
+        const { acted, simple, started = [] } = outcome;
+        const looked = !acted ? observed : simple ? view.look(named(pod), { containers: started }, signal) : view.observe(named(pod), signal);
         observed = await Promise.resolve(looked).then(
           (found) => {
             entry.outcome = "known";
@@ -157,8 +155,8 @@ export function pods(options: PodsOptions): Pods {
         );
         status = look(entry, pod, observed, { over: false });
         publish(entry, pod, status, true);
-        // What ends so soon is found here and by nobody else: no later look finds it changed.
-        if (isOver(status) || started?.some(({ id }) => !runs(observed, id))) entry.worker.wake();
+        // What is found here is found by nobody else: no later look finds it changed.
+        if (isOver(status) || hasMore(context, pod, observed, outcome, entry.memory)) entry.worker.wake();
       }
     }
   }
@@ -411,7 +409,6 @@ function holdOf({ containers }: ObservedPod, now: number): number {
   return Math.min(restartedMilliseconds, Math.max(0, ...young));
 }
 
-const runs = ({ containers }: ObservedPod, containerId: string): boolean => containers.some(({ id, state }) => id === containerId && state === "running");
 const isOver = ({ phase }: PodStatus): boolean => phase === "Succeeded" || phase === "Failed";
 const endedBy = (why: Why): { readonly ended?: Ending } => (why.because === "ended" ? { ended: why } : {});
 const isForTheNode = (why: Why): boolean => why.because === "ended" && why.lasts !== true;

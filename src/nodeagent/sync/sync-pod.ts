@@ -59,7 +59,7 @@ export async function syncPod(context: SyncContext, pod: Pod, observed: Observed
       await stopContainer(context, pod, podIpsOf(observed), { container, graceSeconds: graceFor(pod, definition, reason), message }, memory, signal);
     }
   }
-  const wanted = [...todo.startEphemeral, ...(todo.startInit ? [todo.startInit] : []), ...todo.start];
+  const wanted = wantedOf(todo);
   if (!todo.newSandbox && wanted.length === 0) return { acted: true };
 
   // Who waits is told by the ends that were known before: one that was stopped just now starts again at once, unless its predecessor failed, too.
@@ -101,6 +101,15 @@ export async function syncPod(context: SyncContext, pod: Pod, observed: Observed
   const isSimple = !pruned && !todo.stopPod && todo.stop.length === 0 && outcome.started.length === due.length;
   return { acted: true, started: outcome.started, simple: isSimple, ...(waits.length > 0 && { againMilliseconds: Math.min(...waits) }) };
 }
+
+/** Whether something more is to be begun in the pod as it is found after an action, and nothing is known that would keep it. */
+export function hasMore({ probes }: SyncContext, pod: Pod, observed: ObservedPod, { started }: SyncOutcome, { trouble }: PodMemory): boolean {
+  if (!started?.every(({ id }) => observed.containers.some((container) => container.id === id))) return false;
+  const todo = plan(pod, observed, probes);
+  return !todo.newSandbox && wantedOf(todo).some(({ name }) => !trouble.has(name));
+}
+
+const wantedOf = ({ startEphemeral, startInit, start }: Plan): Container[] => [...startEphemeral, ...(startInit ? [startInit] : []), ...start];
 
 const isIdle = ({ stopPod: stopping, newSandbox: making, stop, startInit, start, startEphemeral }: Plan): boolean =>
   !stopping && !making && stop.length === 0 && !startInit && start.length === 0 && startEphemeral.length === 0;
