@@ -6,7 +6,6 @@ import { checkRange, checkWrite } from "../key-order.ts";
 import { leaseReuse } from "../leases.ts";
 import { type Batch, Compacted, FutureRevision, type Outcome, type Page, type Range, type Revision, type Store, type StoreStatus, type Write } from "../store.ts";
 import { calls, refusalOf, storeError } from "./calls.ts";
-import { type CompactorOptions, compactInTurns } from "./compactor.ts";
 import { type EtcdKeys, etcdKeys } from "./keys.ts";
 import { type RequestOp, type TxnRequest, comparison, comparisonTarget } from "./messages.ts";
 import { EtcdWatch } from "./watch.ts";
@@ -172,18 +171,6 @@ export class EtcdStore implements Store {
       { key: this.#keys.encode("health"), keysOnly: true },
       { deadlineMilliseconds: timeoutMilliseconds, repeatable: true, ...(signal && { signal }) },
     );
-  }
-
-  /** Compacts every interval, in turn with other servers, until aborted or closed. */
-  async keepCompacting(intervalMilliseconds: number, signal: AbortSignal, report?: CompactorOptions["report"]): Promise<void> {
-    this.#check();
-    const settings = { channel: this.#channel, clock: this.#clock, intervalMilliseconds, deadlineMilliseconds: this.#writeMilliseconds };
-    const turned: CompactorOptions["report"] = (outcome) => {
-      // Quiet watches get a mark every turn, so that the compactions of the turns to come do not leave them behind.
-      if (!this.#closing.signal.aborted) this.progress().catch(() => {});
-      report?.(outcome);
-    };
-    await compactInTurns({ ...settings, report: turned }, AbortSignal.any([signal, this.#closing.signal]));
   }
 
   async close(): Promise<void> {
