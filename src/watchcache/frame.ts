@@ -1,10 +1,10 @@
-// One change on its way to watchers. Its encodings are made on first ask and shared by every watcher.
+// One change on its way to watchers. Its encodings are made on first ask and shared by every watcher who asks within a while.
 import type { Revision } from "#store";
 import { type Held, heldAt } from "./held.ts";
 
 export type FrameType = "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK";
 
-/** How a frame is put on the wire. Frames remember what an encoder made: use one encoder object per representation. */
+/** How a frame is put on the wire. Frames remember for a while what an encoder made: use one encoder object per representation. */
 export interface FrameEncoder {
   encode(type: FrameType, item: Held): Uint8Array;
 }
@@ -21,10 +21,27 @@ export class Frame {
     let bytes = this.#made?.get(encoder);
     if (!bytes) {
       bytes = encoder.encode(this.type, this.item);
+      if (!this.#made) remember(this);
       (this.#made ??= new Map()).set(encoder, bytes);
     }
     return bytes;
   }
+  /** Whoever asks again has it made again. */
+  forget(): void {
+    this.#made = undefined;
+  }
+}
+
+// A change is sent to everybody within a moment, and stays in the history for much longer. Only the last frames keep their bytes: small pieces
+// of large buffers, each of which would keep all of its buffer.
+const remembered = 256;
+const recent: (Frame | undefined)[] = Array.from({ length: remembered });
+let next = 0;
+
+function remember(frame: Frame): void {
+  recent[next]?.forget();
+  recent[next] = frame;
+  next = (next + 1) % remembered;
 }
 
 const joined = new WeakMap<readonly Frame[], Map<FrameEncoder, Uint8Array>>();

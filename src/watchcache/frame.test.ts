@@ -1,0 +1,19 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Change, type Frame, type FrameEncoder } from "./frame.ts";
+import { encodedThing, prefix, readThing } from "./source.fixture.ts";
+
+const frameOf = (revision: number): Frame =>
+  new Change(revision, readThing({ key: `${prefix}n/a`, value: encodedThing("n/a", {}), revision, created: revision }), undefined, false).frameFor(() => true)!;
+
+test("a frame is made once for all who are sent it, and again for who comes late: what was sent is not kept", () => {
+  let made = 0;
+  const encoder: FrameEncoder = { encode: () => Buffer.from(String(++made)) };
+  const frames = Array.from({ length: 1000 }, (_, at) => frameOf(at + 1));
+  for (const frame of frames) for (let watcher = 0; watcher < 3; watcher++) frame.bytes(encoder);
+  assert.equal(made, 1000);
+  frames.at(-1)!.bytes(encoder);
+  assert.equal(made, 1000);
+  frames[0]!.bytes(encoder);
+  assert.equal(made, 1001);
+});
