@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ApiError } from "#base";
 import { kinds } from "#client";
-import { needs, startEtcd } from "#kit";
+import { type EtcdMember, needs, startEtcd } from "#kit";
 import { openEtcd, type Store } from "#store";
 import { type RunningServer, startServer } from "#apiserver";
 import { type Chance, chance } from "./chance.ts";
@@ -15,7 +15,12 @@ const seed = Number(process.env["ORCH_SEVERAL_SEED"] ?? Date.now() % 1_000_000);
 const seconds = Number(process.env["ORCH_SEVERAL_SECONDS"] ?? 15);
 const namespace = "default";
 const names = Array.from({ length: 12 }, (_, at) => `n${at}`);
-const flags = ["--storage-media-type=application/json", "--service-cluster-ip-range=10.7.0.0/27", "--service-node-port-range=30000-30015"];
+const flags = [
+  ...(process.env["ORCH_SEVERAL_FLAGS"]?.split(" ") ?? []),
+  "--storage-media-type=application/json",
+  "--service-cluster-ip-range=10.7.0.0/27",
+  "--service-node-port-range=30000-30015",
+];
 
 /** What was done and heard, in order. */
 interface Notes {
@@ -46,11 +51,11 @@ test(`several servers on one etcd tell one history (ORCH_SEVERAL_SEED=${seed})`,
     stop.abort();
     quiet.abort();
   });
-  const cluster = await startEtcd();
+  const cluster = await startEtcd({ members: Number(process.env["ORCH_SEVERAL_MEMBERS"] ?? 1) });
   t.after(() => cluster.stop());
   const direct = openEtcd({ endpoints: cluster.endpoints });
   t.after(() => direct.close());
-  const proxies = await Promise.all([1, 2, 3].map(() => cuttingProxy(Number(new URL(cluster.endpoints[0]!).port))));
+  const proxies = await Promise.all([0, 1, 2].map((at) => cuttingProxy(Number(new URL(cluster.endpoints[at % cluster.endpoints.length]!).port))));
   const servers = await Promise.all(proxies.map(({ port }) => startServer({ store: { etcd: [`http://127.0.0.1:${port}`] }, flags })));
   t.after(() => Promise.all([...servers.map((server) => server.stop()), ...proxies.map((proxy) => proxy[Symbol.asyncDispose]())]));
 
@@ -66,7 +71,7 @@ test(`several servers on one etcd tell one history (ORCH_SEVERAL_SEED=${seed})`,
   const watching = Promise.all([1, 2, 3, 4, 5, 6].map((at) => watch(scene, luck.part(`watcher ${at}`))));
   const playing = (async () => {
     watching.catch(() => undefined);
-    await Promise.all([trouble(proxies, direct, luck.part("trouble")).then(() => stop.abort()), busy]);
+    await Promise.all([trouble(proxies, cluster.members, direct, luck.part("trouble")).then(() => stop.abort()), busy]);
     const last = await sayLast(servers[0]!);
     quiet.abort();
     await watching;
@@ -272,17 +277,25 @@ async function recordServices(store: Store, after: number, during: Promise<unkno
   }
 }
 
-async function trouble(proxies: readonly CuttingProxy[], direct: Store, luck: Chance): Promise<void> {
+async function trouble(proxies: readonly CuttingProxy[], members: readonly EtcdMember[], direct: Store, luck: Chance): Promise<void> {
   for (const end = Date.now() + seconds * 1000; Date.now() < end;) {
     await sleep(100 + luck.below(700));
-    const way = luck.below(10);
+    const way = luck.below(12);
     const proxy = luck.one(proxies);
+    const member = luck.one(members);
     if (way < 4) proxy.cut();
     else if (way < 6) {
       proxy.hold();
       await sleep(luck.below(luck.percent(20) ? 5000 : 1000));
       proxy.letGo();
     } else if (way < 8) await direct.compact((await direct.progress()) - luck.below(20));
+    else if (way === 8) {
+      await member.signal("SIGSTOP");
+      await sleep(luck.below(1500));
+      await member.signal("SIGCONT");
+    } else if (way === 9) {
+      await member.signal("SIGKILL");
+      await member.start();
+    }
   }
-  for (const proxy of proxies) proxy.letGo();
 }
