@@ -234,6 +234,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
 
   // First what runs is looked at, then the sources speak, however long that takes: so nothing is made twice, and nothing that runs is told as lost.
   running.push(view.follow(signal));
+  await within(clock, askMilliseconds / 2, view.listed);
   if (client && !joined) running.push(onceLooked(() => askOnce(client)));
   if (joined) {
     mirror = mirrors({
