@@ -219,8 +219,9 @@ async function oddities(cluster: Cluster, runtime: ContainerRuntime, living: Rea
         `${name} ${uid} is ${JSON.stringify([pod.status?.phase, pod.status?.reason, isReady(pod), pod.status?.containerStatuses?.map(({ state, restartCount }) => [state, restartCount])])}`,
       );
     for (const { name: container } of pod.spec.ephemeralContainers ?? []) {
-      if (!isOver(pod) && !pod.status?.ephemeralContainerStatuses?.some((one) => one.name === container && one.state.running))
-        odd.push(`${name}: ephemeral container ${container} does not run`);
+      const state = pod.status?.ephemeralContainerStatuses?.find((one) => one.name === container)?.state;
+      const isTold = state?.running ?? state?.terminated?.reason === "StartError";
+      if (!isOver(pod) && !isTold) odd.push(`${name}: ephemeral container ${container} does not run: ${JSON.stringify(state)}`);
     }
   }
   const alive = new Set((await runtime.listContainers({ state: { state: containerState.running } })).map(({ id }) => id));
