@@ -162,12 +162,12 @@ test("a long read sees one state while others write and compact", async () => {
     assert.equal(outcome.status, "fulfilled");
     if (outcome.status === "fulfilled") assert.ok(outcome.value.entries.length === 2000 && outcome.value.entries.every((entry) => entry.revision <= outcome.value.revision));
   }
-  const again = store.read({ prefix: "k" }, revision);
-  await store.compact((await store.status()).revision);
-  await again.then(
+  const again = store.read({ prefix: "k" }, revision).then(
     (page) => assert.ok(page.entries.every((entry) => Buffer.from(entry.value).toString() === "old")),
     (error) => assert.ok(error instanceof Compacted),
   );
+  await store.compact((await store.status()).revision);
+  await again;
   await store.close();
 });
 
