@@ -18,13 +18,15 @@ export const calls = {
   status: method("Maintenance/Status", m.StatusRequest, m.StatusResponse),
 } as const;
 
-export type Refusal = "compacted" | "future" | "lease gone" | "full";
+export type Refusal = "compacted" | "future" | "lease gone" | "full" | "too long";
 
 const refusals: readonly [words: string, refusal: Refusal][] = [
   ["required revision has been compacted", "compacted"],
   ["required revision is a future revision", "future"],
   ["requested lease not found", "lease gone"],
   ["database space exceeded", "full"],
+  // Our own words, where an answer is longer than we take.
+  ["the server sent a message of", "too long"],
 ];
 
 /** What etcd refused, told by its words: its codes are too coarse. */

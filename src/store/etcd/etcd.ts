@@ -20,13 +20,14 @@ export interface EtcdOptions {
   readonly deadlines?: { readonly connectMilliseconds?: number; readonly readMilliseconds?: number; readonly writeMilliseconds?: number };
   readonly leaseReuseSeconds?: number;
   readonly maxKeysPerLease?: number;
-  /** The longest answer taken from etcd. */
+  /** The longest answer taken from etcd; longer ones are asked for in parts. */
   readonly maxMessageBytes?: number;
   readonly clock?: Clock;
 }
 
 const waitForWatchesMilliseconds = 1000;
 const believedMilliseconds = 5000;
+const usualPart = 1000;
 
 export class EtcdStore implements Store {
   readonly #channel: GrpcChannel;
@@ -57,7 +58,7 @@ export class EtcdStore implements Store {
       endpoints: options.endpoints,
       clock: this.#clock,
       connectMilliseconds: connectMilliseconds ?? 3000,
-      maxMessageBytes: options.maxMessageBytes ?? 512 << 20,
+      maxMessageBytes: options.maxMessageBytes ?? 64 << 20,
       // etcd closes connections that ask more often than every five seconds.
       keepAlive: { everyMilliseconds: 6000, answerMilliseconds: 3000 },
       backOff: { firstMilliseconds: 50, mostMilliseconds: 2000 },
@@ -76,13 +77,36 @@ export class EtcdStore implements Store {
   async read(range: Range, at?: Revision): Promise<Page> {
     this.#check();
     checkRange(range);
+    try {
+      return await this.#page(range, at);
+    } catch (error) {
+      throw await this.#explained(error, at);
+    }
+  }
+
+  async #page(range: Range, at: Revision | undefined): Promise<Page> {
     const limit = "prefix" in range && range.limit !== undefined ? { limit: range.limit } : {};
     try {
       const { header, kvs = [], count } = await this.#range({ ...this.#keys.range(range), ...limit, ...(at !== undefined && { revision: Math.max(1, at) }) });
       return { revision: at ?? header!.revision, entries: kvs.map((kv) => this.#keys.entry(kv)), remaining: count - kvs.length };
     } catch (error) {
-      throw await this.#explained(error, at);
+      if ("key" in range || range.limit === 1 || refusalOf(error) !== "too long") throw error;
+      return await this.#pageInParts(range, at, Math.ceil((range.limit ?? usualPart) / 2));
     }
+  }
+
+  /** What does not fit into one answer is asked for in smaller ones, all of the first one's revision. */
+  async #pageInParts(range: Extract<Range, { readonly prefix: string }>, at: Revision | undefined, part: number): Promise<Page> {
+    const { limit: wanted = Infinity } = range;
+    const first = await this.#page({ ...range, limit: part }, at);
+    const entries = [...first.entries];
+    let { remaining } = first;
+    while (remaining > 0 && entries.length < wanted) {
+      const next = await this.#page({ ...range, after: entries.at(-1)!.key, limit: Math.min(part, wanted - entries.length) }, first.revision);
+      entries.push(...next.entries);
+      remaining = next.remaining;
+    }
+    return { revision: first.revision, entries, remaining };
   }
 
   async write(write: Write): Promise<Outcome> {

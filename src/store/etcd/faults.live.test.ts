@@ -5,7 +5,7 @@ import { type GrpcMethod, grpcChannel } from "#http";
 import { type Message, type TypeOf, apiPackage, int64, list, optional, protobufCodec, required } from "#schema";
 import { type EtcdCluster, type EtcdClusterOptions, needs, startEtcd, testAuthority } from "#kit";
 import { compactPeriodically } from "../compactor.ts";
-import type { Batch, Change, Revision } from "../store.ts";
+import type { Batch, Change, Page, Revision } from "../store.ts";
 import { type EtcdOptions, type EtcdStore, openEtcd } from "./etcd.ts";
 
 const { message } = apiPackage({ package: "etcdserverpb" });
@@ -261,3 +261,28 @@ test("several servers take turns compacting, and share one history", wanted, asy
   assert.equal(new Set(compacted).size, compacted.length, "no revision is compacted twice");
   assert.equal((await servers[0]!.status()).compacted >= Math.max(...compacted.slice(0, -1)), true);
 });
+
+test("what does not fit into one answer is read in several, and shows one moment", wanted, async (t) => {
+  const { endpoints } = await cluster(t);
+  const [ours, other] = [store(t, { endpoints, maxMessageBytes: 20_000 }), store(t, { endpoints })];
+  const key = (at: number): string => `/large/${String(at).padStart(3, "0")}`;
+  const value = Buffer.alloc(3000, "x");
+  for (let at = 0; at < 40; at++) await other.write({ key: key(at), value, expect: "absent" });
+  const { revision } = await ours.read({ key: "/large" });
+  let going = true;
+  const busy = (async () => {
+    for (let at = 0; going; at++) await other.write({ key: key(at % 40), value: at % 3 ? value : null, expect: "any" });
+  })();
+  const keys = Array.from({ length: 40 }, (_, at) => key(at));
+  const found = (page: Page): string[] => page.entries.map((entry) => entry.key);
+  assert.deepEqual(found(await ours.read({ prefix: "/large/" }, revision)), keys);
+  const some = await ours.read({ prefix: "/large/", after: key(4), limit: 30 }, revision);
+  assert.deepEqual([found(some), some.remaining], [keys.slice(5, 35), 5]);
+  for (let round = 0; round < 10; round++) {
+    const page = await ours.read({ prefix: "/large/" });
+    const truth = await other.read({ prefix: "/large/" }, page.revision);
+    assert.deepEqual(page.entries.map((entry) => [entry.key, entry.revision]), truth.entries.map((entry) => [entry.key, entry.revision]));
+  }
+  going = false;
+  await busy;
+}); // prettier-ignore
