@@ -11,6 +11,7 @@ const cases: [name: string, reuseSeconds: number, maxKeys: number, steps: Step[]
   ["short times are not stretched and not shared", 60, 1000, [[0, 10], [0, 10]], [10, 10], [1, 2]],
   ["a shorter time does not ride on a much longer lease", 60, 1000, [[0, 3600], [0, 1800]], [3660, 1860], [1, 2]],
   ["a longer time gets a new lease", 60, 1000, [[0, 1800], [0, 3600], [0, 3600]], [1860, 3660], [1, 2, 2]],
+  ["times that take turns each keep their lease", 60, 1000, [[0, 3600], [0, 30], [0, 3600], [0, 30], [2, 30], [0, 3600]], [3660, 31, 31], [1, 2, 1, 2, 3, 1]],
   ["a full lease is not given out again", 60, 2, [[0, 3600], [0, 3600], [0, 3600], [0, 3600]], [3660, 3660], [1, 1, 2, 2]],
   ["no reuse when the setting is zero", 0, 1000, [[0, 3600], [0, 3600]], [3600, 3600], [1, 2]],
 ]; // prettier-ignore

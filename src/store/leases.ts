@@ -18,16 +18,19 @@ export interface LeaseReuse<Id> {
 }
 
 const reuseShare = 0.05;
+const mostTimes = 16;
 
 /** Gives a function that finds the lease for a write. Calls wait for each other, so that a burst grants one lease. */
 export function leaseReuse<Id>({ clock, reuseSeconds, maxKeysPerLease, grant }: LeaseReuse<Id>): (ttlSeconds: number) => Promise<Id> {
-  let last: { readonly id: Id; readonly endsAt: number; keys: number } | undefined;
+  /** The newest lease for each time asked for: some write for an hour, others for half a minute. */
+  const newest = new Map<number, { readonly id: Id; readonly endsAt: number; keys: number }>();
   let turn: Promise<unknown> = Promise.resolve();
 
   const find = async (ttlSeconds: number): Promise<Id> => {
     const spare = Math.min(reuseSeconds, Math.floor(ttlSeconds * reuseShare));
     const now = clock.now();
     const wanted = now + ttlSeconds * 1000;
+    const last = newest.get(ttlSeconds);
     const fits = last && wanted < last.endsAt && wanted + spare * 1000 >= last.endsAt;
     if (last && fits && last.keys < maxKeysPerLease) {
       last.keys++;
@@ -36,7 +39,9 @@ export function leaseReuse<Id>({ clock, reuseSeconds, maxKeysPerLease, grant }: 
     const granted = ttlSeconds + spare;
     const id = await grant(granted);
     // Counted from before the asking: the lease can only end later than we believe.
-    last = { id, endsAt: now + granted * 1000, keys: 1 };
+    newest.delete(ttlSeconds);
+    newest.set(ttlSeconds, { id, endsAt: now + granted * 1000, keys: 1 });
+    if (newest.size > mostTimes) newest.delete(newest.keys().next().value!);
     return id;
   };
 
