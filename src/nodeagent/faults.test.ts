@@ -134,3 +134,16 @@ test("sandboxes that broke do not pile up", () =>
     assert.equal(isReady(h.status(uid)), true);
     assert.ok((await h.runtime.listPodSandboxes()).length <= 2);
   }));
+
+test("a pod whose object goes while its sandbox is being stopped is cleared all the same", () =>
+  on({}, async (h) => {
+    const release = h.runtime.faults.hold("StopPodSandbox");
+    h.run({ ...pod, spec: { restartPolicy: "Never", containers: [{ name: "main", image: "busybox:1", command: ["true"] }] } });
+    await h.pass(3);
+    assert.equal(h.status(uid).phase, "Succeeded");
+    h.pods.drop(uid);
+    await h.pass(1);
+    release();
+    await h.pass(3);
+    assert.deepEqual([await h.runtime.listPodSandboxes(), h.pods.has(uid)], [[], false]);
+  }));

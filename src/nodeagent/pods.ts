@@ -212,7 +212,8 @@ export function pods(options: PodsOptions): Pods {
     await context.cgroups.release(uid);
     entry.cleared ||= gone;
     if (trouble) throw trouble;
-    if (entry.removed) {
+    // One that nobody wants since a moment ago is not cleared yet: that comes next.
+    if (entry.removed && gone) {
       const mirror = options.mirrorOf(pod);
       if (mirror) await writer?.settled(uidOf(mirror));
       forget(entry);
