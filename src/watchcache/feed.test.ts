@@ -49,6 +49,31 @@ test("a store that is away while somebody waits for a revision to come costs an 
   await store.close();
 });
 
+test("a store that was set back to an older state is read anew, once somebody asks for the newest", async () => {
+  const before = await openMemory();
+  const write = (store: Store, key: string) => store.write({ key: prefix + key, value: encodedThing(key, {}), expect: "any" });
+  await write(before, "n/a");
+  const older = before.fork();
+  for (const key of ["n/b", "n/c", "n/a"]) await write(before, key);
+  let now: Store = before;
+  const store = new Proxy(before, { get: (_, name: keyof Store) => (now[name] as (...given: unknown[]) => unknown).bind(now) });
+  const stop = new AbortController();
+  const restarts: unknown[] = [];
+  const feed = new Feed({ store, prefix: "/test/", clock: virtualClock(), signal: stop.signal, onRestart: (error) => restarts.push(error) });
+  const source = feed.cache(prefix, readThing);
+  await feed.start();
+  assert.equal((await source.list(everything)).items.length, 3);
+  const watch = await watchOf(source, { from: source.revision() });
+  now = older;
+  const shown = await Promise.all([source.list(everything), source.get("n/c", { at: "latest" })]);
+  assert.deepEqual([keysOf(shown[0]), shown[0].revision, shown[1], watch.over(), restarts.length], [["n/a@2"], 2, undefined, true, 1]);
+  await write(older, "n/d");
+  assert.deepEqual(keysOf(await source.list(everything)), ["n/a@2", "n/d@3"]);
+  stop.abort();
+  await feed.stopped();
+  for (const each of [before, older]) await each.close();
+});
+
 test("several changes under one revision all arrive, in order, for those who watch and those who resume", async () => {
   const { source, store, feed, close } = await openCached();
   const before = (await store.status()).revision;

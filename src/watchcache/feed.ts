@@ -30,6 +30,8 @@ export class Feed implements CacheFeed {
   #revision: Revision = 0;
   #running: Promise<void> | undefined;
   #ready = false;
+  /** Aborted when the watch has to begin anew. */
+  #following: AbortController | undefined;
 
   constructor(options: FeedOptions) {
     this.store = options.store;
@@ -64,9 +66,18 @@ export class Feed implements CacheFeed {
   }
 
   async current(): Promise<Revision> {
+    const known = this.#revision;
     const revision = await this.store.progress();
+    if (revision < known) this.#setBack(known, revision);
     if (revision > this.#revision) await this.reached(revision);
     return this.#revision;
+  }
+
+  /** A store never goes backwards by itself: somebody has put an older state in its place, and nothing that is known here is true any more. */
+  #setBack(from: Revision, to: Revision): void {
+    if (this.#revision < from) return;
+    this.#revision = 0;
+    this.#following?.abort(new Error(`the store was at revision ${from} and is now at ${to}: it was set back`));
   }
 
   async reached(revision: Revision): Promise<void> {
@@ -93,8 +104,13 @@ export class Feed implements CacheFeed {
         this.#ready = true;
         loaded();
         attempt = 0;
-        for await (const batch of store.watch({ prefix }, this.#revision, signal)) this.#apply(batch);
+        const following = (this.#following = new AbortController());
+        for await (const batch of store.watch({ prefix }, this.#revision, AbortSignal.any([signal, following.signal]))) {
+          if (following.signal.aborted) break;
+          this.#apply(batch);
+        }
         if (signal.aborted) return;
+        if (following.signal.aborted) this.#options.onRestart?.(following.signal.reason);
       } catch (error) {
         if (signal.aborted) return;
         this.#options.onRestart?.(error);
