@@ -41,6 +41,8 @@ interface Connection {
 
 export function https(options: HttpsOptions): HttpsTransport {
   const connections = new Set<Connection>();
+  /** Those that were left as well, until what is under way there has ended. */
+  const open = new Set<ClientHttp2Session>();
   const leave = (connection: Connection): void => {
     connections.delete(connection);
     connection.session.close();
@@ -51,8 +53,12 @@ export function https(options: HttpsOptions): HttpsTransport {
       if (session.closed || session.destroyed) connections.delete(connection);
       else if (connection.streams < allowed(session)) return connection;
     }
-    const made: Connection = { session: open(options), streams: 0 };
-    made.session.on("close", () => connections.delete(made));
+    const made: Connection = { session: connected(options), streams: 0 };
+    open.add(made.session);
+    made.session.on("close", () => {
+      connections.delete(made);
+      open.delete(made.session);
+    });
     made.session.on("goaway", () => leave(made));
     connections.add(made);
     return made;
@@ -61,7 +67,7 @@ export function https(options: HttpsOptions): HttpsTransport {
     send: async (request) => await exchange(free(), request, options),
     renew: () => connections.forEach(leave),
     close: () => {
-      for (const { session } of connections) session.destroy();
+      for (const session of open) session.destroy();
       connections.clear();
     },
   };
@@ -73,7 +79,7 @@ function allowed(session: ClientHttp2Session): number {
   return session.remoteSettings?.maxConcurrentStreams ?? usualStreams;
 }
 
-function open(options: HttpsOptions): ClientHttp2Session {
+function connected(options: HttpsOptions): ClientHttp2Session {
   const { ca, certificate, key } = options.secrets?.() ?? options;
   const session = nodeHttp2().connect(options.server, {
     ...(ca !== undefined && { ca }),

@@ -173,3 +173,14 @@ test("headers carry the token of the moment, whom to act as, and what the reques
     ],
   );
 });
+
+test("close() ends what is under way on connections that were left, too", async () => {
+  answer = () => undefined;
+  await withTransport(async (transport) => {
+    const waiting = assert.rejects(transport.send({ method: "GET", path: "/" }), Unreachable);
+    while (sessions.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    transport.renew();
+    transport.close();
+    await waiting;
+  });
+});
