@@ -9,7 +9,12 @@ const descriptions: Readonly<Record<string, string>> = {
   "system-cluster-critical": "For pods without which the cluster does not work, on whichever node.",
 };
 
-export const systemPriorities = (core: Core): Upkeep => upkeep({ name: "poststarthook/scheduling/bootstrap-system-priority-classes", look: () => bootstrapPriorities(core) });
+export const systemPriorities = (core: Core): Upkeep =>
+  upkeep({
+    name: "poststarthook/scheduling/bootstrap-system-priority-classes",
+    look: () => bootstrapPriorities(core),
+    failed: ({ message: error }) => core.options.onError("priorities that every cluster has could not be created; it is tried again", { error }),
+  });
 
 async function bootstrapPriorities(core: Core): Promise<void> {
   const resource = core.resources.get("scheduling/priorityclasses")!;

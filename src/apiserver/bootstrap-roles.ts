@@ -7,7 +7,12 @@ import { ensure, ownRequest } from "./bootstrap.ts";
 import { type Upkeep, upkeep } from "./lifecycle/upkeep.ts";
 import type { Core } from "./server.ts";
 
-export const systemRoles = (core: Core): Upkeep => upkeep({ name: "poststarthook/rbac/bootstrap-roles", look: () => bootstrapRoles(core) });
+export const systemRoles = (core: Core): Upkeep =>
+  upkeep({
+    name: "poststarthook/rbac/bootstrap-roles",
+    look: () => bootstrapRoles(core),
+    failed: ({ message: error }) => core.options.onError("roles that every cluster has could not be put right; it is tried again", { error }),
+  });
 
 async function bootstrapRoles(core: Core): Promise<void> {
   const policy = bootstrapPolicy(core.options.dialect);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "#base";
+import { GrpcError } from "#http";
 import type { Resource } from "#registry";
 import { StoreFull } from "#store";
 import type { Watcher } from "#watchcache";
@@ -73,21 +74,43 @@ test("upkeep: what cannot be done first is not done", async (t) => {
   assert.equal(at.health(), "not finished");
 });
 
-test("upkeep: a store that is full keeps no server from starting, and what is missing is made up for", async (t) => {
-  for (const spare of [false, true]) {
-    let full = true;
+test("upkeep: what is done at the start alone is tried again until it is done", async (t) => {
+  let troubled = true;
+  let looks = 0;
+  const look = async (): Promise<void> => {
+    looks++;
+    if (troubled) throw new StoreFull("/somewhere", "disk is full");
+  };
+  const at = kept(t, { everyMilliseconds: undefined, look });
+  await at.start();
+  at.keep();
+  await at.pass(10_000);
+  troubled = false;
+  await at.pass(10_000);
+  await at.pass(3_600_000);
+  assert.deepEqual([looks, at.health()], [3, "fine"]);
+});
+
+const troubles: [name: string, error: Error, spare: boolean][] = [
+  ["full", new StoreFull("/somewhere", "disk is full"), false],
+  ["full", new StoreFull("/somewhere", "disk is full"), true],
+  ["away", new GrpcError("UNAVAILABLE", "the connection was lost"), false],
+];
+for (const [name, error, spare] of troubles) {
+  test(`upkeep: a store that is ${name} keeps no server from starting, and what is missing is made up for, ${spare ? "though nobody waits for it" : "before it is ready"}`, async (t) => {
+    let troubled = true;
     const look = async (): Promise<void> => {
-      if (full) throw new StoreFull("/somewhere", "disk is full");
+      if (troubled) throw error;
     };
     const at = kept(t, { look, spare });
     await at.start();
     assert.deepEqual([at.seen.troubles.length, at.health()], [1, spare ? "fine" : "not finished"]);
     at.keep();
-    full = false;
+    troubled = false;
     await at.pass(spare ? 60_000 : 10_000);
     assert.deepEqual([at.seen.troubles.length, at.health()], [1, "fine"]);
-  }
-});
+  });
+}
 
 test("upkeep: it is done again every so often, sooner after a failure, which is told", async (t) => {
   const at = kept(t);

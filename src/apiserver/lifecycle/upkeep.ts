@@ -2,9 +2,9 @@
 // Each is a health check, too: it fails until the work was done once, and when nobody does it any more.
 import { type Clock, selectEverything } from "#base";
 import type { Resource } from "#registry";
-import { StoreFull } from "#store";
 import type { Held } from "#watchcache";
 import type { HealthCheck } from "../health/health.ts";
+import { storeTrouble } from "../storage/store-trouble.ts";
 
 export interface UpkeepOptions {
   /** What operators know the check by. */
@@ -54,6 +54,8 @@ function limit(most: number, everyMilliseconds: number): (now: number) => number
 export function upkeep({ name, everyMilliseconds, look, failed, spare = false, follows = [] }: UpkeepOptions): Upkeep {
   let state: "not yet" | "done" | "over" = "not yet";
   const waitOf = limit(mostCallsPerTurn, (everyMilliseconds ?? 0) / mostCallsPerTurn);
+  const usual = everyMilliseconds ?? Infinity;
+  const soon = Math.min(retryMilliseconds, usual);
   let called = false;
   let wake = (): void => undefined;
   const call = (): void => {
@@ -82,34 +84,35 @@ export function upkeep({ name, everyMilliseconds, look, failed, spare = false, f
         await look();
         state = "done";
       } catch (error) {
-        // Space is made by deleting through a server: one that waited for it would wait for ever.
-        if (!(error instanceof StoreFull)) throw error;
-        failed?.(error);
+        // A store that is away comes back, and in one that is full space is made by deleting through a server: it must not wait for that.
+        if (!storeTrouble(error, true)) throw error;
+        failed?.(error as Error);
         if (spare) state = "done";
       }
     },
     keep: async (clock, signal) => {
-      if (everyMilliseconds === undefined) return;
+      if (everyMilliseconds === undefined && state === "done") return;
       for (const each of follows) void follow(each, clock, signal, call);
       try {
-        for (let milliseconds = state === "done" ? everyMilliseconds : Math.min(retryMilliseconds, everyMilliseconds); ;) {
+        for (let milliseconds = state === "done" ? usual : soon; ;) {
           await rest(milliseconds, clock, signal);
           if (signal.aborted) return;
           const wait = called ? waitOf(clock.now()) : 0;
           if (wait > 0) await clock.sleep(wait, signal).catch(() => undefined);
           if (signal.aborted) return;
           called = false;
-          milliseconds = everyMilliseconds;
+          milliseconds = usual;
           try {
             await look();
             state = "done";
+            if (everyMilliseconds === undefined) return;
           } catch (error) {
             if (!signal.aborted) failed?.(error as Error);
-            milliseconds = Math.min(retryMilliseconds, everyMilliseconds);
+            milliseconds = soon;
           }
         }
       } finally {
-        state = "over";
+        if (everyMilliseconds !== undefined || signal.aborted) state = "over";
       }
     },
   };
