@@ -75,8 +75,8 @@ export interface Agent {
 }
 
 const askMilliseconds = 10_000;
-/** How long what goes on may take to end when the agent ends. */
-const leaveMilliseconds = 2000;
+/** How long the start waits for the runtime, and the end for what goes on. */
+const patienceMilliseconds = 2000;
 const podLogs = "/var/log/pods";
 
 export async function startAgent(options: AgentOptions): Promise<Agent> {
@@ -116,7 +116,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   // The node.
   let nodeSoon = (): void => undefined;
   const health = runtimeHealth({ runtime, clock, log, onChange: () => nodeSoon() });
-  await within(clock, askMilliseconds / 2, health.check());
+  await within(clock, patienceMilliseconds, health.check());
   let lists: Pick<RuntimeView, "troubles"> = { troubles: () => [] };
   const node = nodeFrom(ground, joined, { health, troubles: () => lists.troubles() });
   nodeSoon = () => node.statusSoon();
@@ -234,7 +234,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
 
   // First what runs is looked at, then the sources speak, however long that takes: so nothing is made twice, and nothing that runs is told as lost.
   running.push(view.follow(signal));
-  await within(clock, askMilliseconds / 2, view.listed);
+  await within(clock, patienceMilliseconds, view.listed);
   if (client && !joined) running.push(onceLooked(() => askOnce(client)));
   if (joined) {
     mirror = mirrors({
@@ -323,7 +323,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       health.stop();
       node.stop();
       const ended = Promise.allSettled([all.close(), ...running]);
-      await within(clock, leaveMilliseconds, ended);
+      await within(clock, patienceMilliseconds, ended);
       objects.close();
       shell.close();
       lock?.release();
@@ -332,7 +332,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       // Whoever still waits for an answer gets none any more.
       runtime.close();
       client?.transport.close();
-      await within(clock, leaveMilliseconds, ended);
+      await within(clock, patienceMilliseconds, ended);
     },
   };
 
