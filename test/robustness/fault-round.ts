@@ -251,7 +251,7 @@ async function phantoms(cluster: Cluster, folder: string, living: ReadonlyMap<st
   const found: string[] = [];
   for (const { metadata, status } of items) {
     if (!living.has(metadata.name ?? "")) continue;
-    for (const { name, restartCount, state } of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
+    for (const { name, restartCount, state, lastState } of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
       const begun = (await readFile(join(folder, `${metadata.uid}.${name}`), "utf8").catch(() => "")).split("\n").length - 1;
       // One that runs has been started once more than it has restarted.
       if (restartCount > begun - (state.running ? 1 : 0))

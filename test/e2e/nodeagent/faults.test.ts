@@ -11,7 +11,7 @@ import { type FaultRoundOptions, faultRound } from "../../robustness/fault-round
 import { type RuntimeFaultProxy, runtimeFaultProxy } from "../../robustness/runtime-fault-proxy.ts";
 
 const wish = (name: string, usual: number): number => Number(process.env[`ORCH_FAULT_${name}`] ?? usual);
-const [seconds, rounds, firstSeed, awaySeconds] = [wish("SECONDS", 10), wish("ROUNDS", 1), wish("SEED", 1), wish("AWAY_SECONDS", 5)];
+const [seconds, rounds, firstSeed, awaySeconds] = [wish("SECONDS", 8), wish("ROUNDS", 1), wish("SEED", 1), wish("AWAY_SECONDS", 4)];
 const noEviction = Object.fromEntries(["memory.available", "nodefs.available", "nodefs.inodesFree", "imagefs.available"].map((signal) => [signal, "0%"]));
 
 describe("a node under faults", needsCluster(), () => {
