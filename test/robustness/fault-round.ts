@@ -253,8 +253,8 @@ async function phantoms(cluster: Cluster, folder: string, living: ReadonlyMap<st
     if (!living.has(metadata.name ?? "")) continue;
     for (const { name, restartCount, state, lastState } of [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]) {
       const begun = (await readFile(join(folder, `${metadata.uid}.${name}`), "utf8").catch(() => "")).split("\n").length - 1;
-      // One that runs has been started once more than it has restarted.
-      if (restartCount > begun - (state.running ? 1 : 0))
+      // One that runs has been started once more than it has restarted; of one that was cut off at its start only the runtime knows.
+      if (restartCount > begun - (state.running && lastState.terminated?.reason !== "StartError" ? 1 : 0))
         found.push(`${metadata.name} ${metadata.uid}: ${name} is told to have restarted ${restartCount} times, and was started ${begun} times`);
     }
   }
