@@ -1,7 +1,7 @@
 // How a runtime of our own ends: a daemon that outlived its cluster, and all that is left when the cluster is removed.
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, rmSync, rmdirSync } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { systemClock } from "#base";
 import { type OwnRuntime, ownRuntimePlan } from "./own-runtime.ts";
@@ -43,12 +43,15 @@ export function removeOwnRuntime({ folder, state, socket, network: { bridge } }:
   if (readdirSync(dirname(state)).length === 0) rmdirSync(dirname(state));
 }
 
-/** The daemon is started with its settings file, and what it starts is told its socket. */
+/** The daemon is started with its settings file, and its helpers with its socket. */
 function processesWith(argument: string): number[] {
   if (!existsSync("/proc/self")) return [];
   return readdirSync("/proc")
     .map(Number)
-    .filter((pid) => pid > 0 && pid !== process.pid && commandLine(pid).includes(argument));
+    .filter((pid) => {
+      const [program = "", ...args] = pid > 0 ? commandLine(pid) : [];
+      return basename(program).startsWith("containerd") && args.includes(argument);
+    });
 }
 
 function commandLine(pid: number): string[] {
