@@ -49,6 +49,31 @@ test("a store that is away while somebody waits for a revision to come costs an 
   await store.close();
 });
 
+test("a source that hangs behind shows a state that the store has, and knows what is yet to come", async () => {
+  const store = await openMemory();
+  const clock = virtualClock();
+  const stop = new AbortController();
+  const silent: Store = new Proxy(store, {
+    get: (_, name: keyof Store) =>
+      name === "watch"
+        ? () => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) })
+        : (store[name] as (...given: unknown[]) => unknown).bind(store),
+  });
+  const feed = new Feed({ store: silent, prefix: "/test/", clock, signal: stop.signal });
+  const source = feed.cache(prefix, readThing);
+  await feed.start();
+  await store.write({ key: `${prefix}n/a`, value: encodedThing("n/a", {}), expect: "any" });
+  const freshness = { at: "exactly", revision: 2 } as const;
+  const asked = Promise.all([source.list({ ...everything, freshness }), source.get("n/a", freshness)]);
+  await turns();
+  await clock.advance(3000);
+  const [listing, held] = await asked;
+  assert.deepEqual([keysOf(listing), listing.revision, held?.revision, source.revision()], [["n/a@2"], 2, 2, 1]);
+  await assert.rejects(source.list({ ...everything, freshness: { at: "exactly", revision: 3 } }), { name: "FutureRevision" });
+  stop.abort();
+  await store.close();
+});
+
 test("a store that was set back to an older state is read anew, once somebody asks for the newest", async () => {
   const before = await openMemory();
   const write = (store: Store, key: string) => store.write({ key: prefix + key, value: encodedThing(key, {}), expect: "any" });

@@ -8,7 +8,7 @@ import { History, type HistoryBounds } from "./history.ts";
 import { IndexesOnDemand } from "./index-on-demand.ts";
 import { pageFromStore, pageOf } from "./page.ts";
 import { Past } from "./past.ts";
-import type { Freshness, ListQuery, Listing, ObjectSource, WatchQuery, Watcher } from "./source.ts";
+import { type Freshness, type ListQuery, type Listing, NotYet, type ObjectSource, type WatchQuery, type Watcher } from "./source.ts";
 
 /** Turns a stored value into what is held. */
 export type Reader = (entry: Entry) => Held;
@@ -124,16 +124,21 @@ export class ResourceCache implements ObjectSource {
       return this.#items.get(this.prefix + key);
     }
     await this.#kept(freshness.revision);
-    const later = this.#history.after(freshness.revision);
+    const later = this.#since(freshness.revision);
     if (later) return new Past(this.#items, later).get(this.prefix + key);
     const [entry] = (await this.#feed.store.read({ key: this.prefix + key }, freshness.revision)).entries;
     return entry && this.read(entry);
   }
 
-  /** A state of the past can be had for as long as the store keeps it, whatever is remembered here: what is gone is gone for every server. */
+  /** A state of the past can be had for as long as the store keeps it, whatever is remembered here: what is gone, or is yet to come, is so for every server. */
   async #kept(revision: Revision): Promise<void> {
-    await this.#feed.reached(revision);
     await this.#feed.store.read({ key: this.prefix }, revision);
+    await this.#feed.reached(revision).catch(unlessBehind);
+  }
+
+  /** What has changed since then; undefined where it is not known, or this server hangs behind: then the store is asked. */
+  #since(revision: Revision): readonly Change[] | undefined {
+    return revision > this.revision() ? undefined : this.#history.after(revision);
   }
 
   /** As long as nothing changes, the same question gets the same array, so that what was made of it can be used again. */
@@ -141,7 +146,7 @@ export class ResourceCache implements ObjectSource {
     const { freshness } = query;
     if (freshness.at === "exactly") {
       await this.#kept(freshness.revision);
-      const later = this.#history.after(freshness.revision);
+      const later = this.#since(freshness.revision);
       if (!later) return await pageFromStore(this.#feed.store, this.prefix, this.read, query, freshness.revision);
       return await pageOf(later.length === 0 ? this.#items : new Past(this.#items, later), this.prefix, query, freshness.revision);
     }
@@ -279,6 +284,10 @@ export class ResourceCache implements ObjectSource {
     if (freshness.at === "latest") await this.#feed.current();
     else if (freshness.at === "notOlderThan") await this.#feed.reached(freshness.revision);
   }
+}
+
+function unlessBehind(error: unknown): void {
+  if (!(error instanceof NotYet)) throw error;
 }
 
 /** Where the place is known, a name is the key. */
