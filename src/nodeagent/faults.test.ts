@@ -147,3 +147,12 @@ test("a pod whose object goes while its sandbox is being stopped is cleared all 
     await h.pass(3);
     assert.deepEqual([await h.runtime.listPodSandboxes(), h.pods.has(uid)], [[], false]);
   }));
+
+test("a sandbox that is down though its stop failed is stopped again: it may still have its address", () =>
+  on({}, async (h) => {
+    h.runtime.faults.lose("StopPodSandbox");
+    h.run({ ...pod, spec: { restartPolicy: "Never", containers: [{ name: "main", image: "busybox:1", command: ["true"] }] } });
+    await h.pass(15);
+    assert.equal(h.status(uid).phase, "Succeeded");
+    assert.equal(h.runtime.calls.filter(({ method }) => method === "StopPodSandbox").length, 2);
+  }));

@@ -174,7 +174,7 @@ export function pods(options: PodsOptions): Pods {
     await ending(pod, signal, async () => {
       await stopContainers(context, pod, observed, endsByItself(why) ? undefined : graceSeconds, entry.memory, signal);
       // An empty sandbox is in nobody's way and is ended when the pod is gone, unless it may not be empty or holds something of the node's.
-      if (!certain || hostPortsOf(pod).length > 0) await stopSandboxes(context, observed, { signal });
+      if (!certain || hostPortsOf(pod).length > 0) await stopSandboxes(context, observed, entry.memory, { signal });
     });
     const after = await view.look(named(pod), { containers: observed.containers.filter(({ state }) => state !== "exited") }, signal);
     if (hasRunningContainers(after)) throw new Error("containers still run after they were stopped");
@@ -208,7 +208,7 @@ export function pods(options: PodsOptions): Pods {
     if (isDeleted(pod) && writer && !isOwnStatic(pod) && !entry.removed) await writer.remove(pod).catch((error: Error) => (trouble = error));
     // What ends for the node's sake leaves no logs and layers behind either: it may be their room that the node lacks.
     if ((gone && !entry.cleared) || (isForTheNode(why) && view.has(uid))) await removeLeftovers(entry, pod, signal);
-    else await ending(pod, signal, async () => await stopSandboxes(context, await view.current(named(pod), signal), { signal }));
+    else await ending(pod, signal, async () => await stopSandboxes(context, await view.current(named(pod), signal), entry.memory, { signal }));
     await context.cgroups.release(uid);
     entry.cleared ||= gone;
     if (trouble) throw trouble;

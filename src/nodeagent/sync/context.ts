@@ -68,6 +68,8 @@ export interface PodMemory {
   readonly trouble: Map<string, StartTrouble>;
   /** Containers whose preStop hook was run. */
   readonly told: Set<string>;
+  /** Sandboxes that were to be stopped while nobody knows whether all of them was: the runtime may call one down that still has its address. */
+  readonly halfStopped: Set<string>;
 }
 
-export const freshMemory = (): PodMemory => ({ trouble: new Map(), told: new Set() });
+export const freshMemory = (): PodMemory => ({ trouble: new Map(), told: new Set(), halfStopped: new Set() });

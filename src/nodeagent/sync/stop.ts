@@ -86,7 +86,7 @@ async function withinGrace(context: SyncContext, pod: Pod, name: string, hook: P
 /** Ends all containers side by side, then the sandboxes, of a pod that goes on. */
 export async function stopPod(context: SyncContext, pod: Pod, observed: ObservedPod, memory: PodMemory, signal: AbortSignal): Promise<void> {
   await stopContainers(context, pod, observed, undefined, memory, signal);
-  await stopSandboxes(context, observed, { signal });
+  await stopSandboxes(context, observed, memory, { signal });
 }
 
 /** Ends all containers side by side; `podSeconds` is what each has after its hook, if the end of the pod has set a time. */
@@ -99,11 +99,16 @@ export async function stopContainers(context: SyncContext, pod: Pod, observed: O
 }
 
 /** Ends what holds a pod's containers together, its network with it. Says what the pod looks like then. */
-export async function stopSandboxes({ runtime, unmaking, view }: SyncContext, observed: ObservedPod, passage: Passage): Promise<ObservedPod> {
-  const ready = observed.sandboxes.filter((sandbox) => sandbox.ready);
-  if (ready.length === 0) return observed;
-  await allEnded(ready.map(({ id }) => ({ step: "KillPodSandbox", name: observed.uid, ended: unmaking.pass(() => runtime.stopPodSandbox(id, passage.signal), passage) })));
-  return view.look(observed, { stopped: ready }, passage.signal);
+export async function stopSandboxes({ runtime, unmaking, view }: SyncContext, observed: ObservedPod, { halfStopped }: PodMemory, passage: Passage): Promise<ObservedPod> {
+  const up = observed.sandboxes.filter(({ id, ready }) => ready || halfStopped.has(id));
+  if (up.length === 0) return observed;
+  const stop = async (id: string): Promise<void> => {
+    halfStopped.add(id);
+    await runtime.stopPodSandbox(id, passage.signal);
+    halfStopped.delete(id);
+  };
+  await allEnded(up.map(({ id }) => ({ step: "KillPodSandbox", name: observed.uid, ended: unmaking.pass(() => stop(id), passage) })));
+  return view.look(observed, { stopped: up }, passage.signal);
 }
 
 /** Ends and removes what is left of a pod in the runtime, its sandboxes last. Nobody waits for it: pods that still run down go first. */
