@@ -156,3 +156,31 @@ test("a sandbox that is down though its stop failed is stopped again: it may sti
     assert.equal(h.status(uid).phase, "Succeeded");
     assert.equal(h.runtime.calls.filter(({ method }) => method === "StopPodSandbox").length, 2);
   }));
+
+test("a container that cannot be removed since a process of it was lost sight of goes once the pod's control group was released", async () => {
+  const heal: (() => void)[] = [];
+  await on({ onRelease: () => heal.forEach((end) => end()) }, async (h) => {
+    h.run(pod);
+    await h.pass(5);
+    h.runtime.faults.fail("RemoveContainer", broken(), Infinity);
+    heal.push(() => h.runtime.faults.heal("RemoveContainer"));
+    h.delete(uid, 1);
+    await h.pass(10);
+    assert.deepEqual(await h.runtime.listPodSandboxes(), []);
+  });
+});
+
+test("restarts are never taken back, though the container that told them was made and never began", () =>
+  on({}, async (h) => {
+    h.run({ ...pod, spec: { containers: [{ name: "main", image: "busybox:1", command: ["false"] }] } });
+    await h.pass(5);
+    h.runtime.faults.fail("StartContainer", broken());
+    await h.pass(15);
+    h.runtime.faults.fail("CreateContainer", broken(), 3);
+    await h.pass(120);
+    const counts = (h.told.get(uid) ?? []).map(({ containerStatuses }) => containerStatuses?.[0]?.restartCount ?? 0);
+    assert.deepEqual(
+      counts,
+      counts.toSorted((a, b) => a - b),
+    );
+  }));

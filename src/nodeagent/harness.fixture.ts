@@ -44,6 +44,8 @@ export interface HarnessOptions {
   readonly tally?: PodTally;
   /** Told whenever the volumes of a pod are brought up to date. */
   readonly onRefresh?: (uid: string) => void;
+  /** Told when the control groups of a pod are released. */
+  readonly onRelease?: (uid: string) => void;
   /** Told when the agent has the object of a pod removed from the API server. */
   readonly onDelete?: (uid: string) => void;
 }
@@ -118,7 +120,7 @@ export function harness(options: HarnessOptions = {}): Harness {
         const quality = qosClass(pod);
         return `${options.cgroupRoot ?? ""}/${dialect.data.podsCgroup}${quality === "Guaranteed" ? "" : `/${quality.toLowerCase()}`}/pod${uidOf(pod)}`;
       },
-      release: async () => undefined,
+      release: async (uid) => options.onRelease?.(uid),
       podUids: async () => new Set<string>(),
     },
     objects: {

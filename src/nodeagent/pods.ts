@@ -207,7 +207,7 @@ export function pods(options: PodsOptions): Pods {
     let trouble: Error | undefined;
     if (isDeleted(pod) && writer && !isOwnStatic(pod) && !entry.removed) await writer.remove(pod).catch((error: Error) => (trouble = error));
     // What ends for the node's sake leaves no logs and layers behind either: it may be their room that the node lacks.
-    if ((gone && !entry.cleared) || (isForTheNode(why) && view.has(uid))) await removeLeftovers(entry, pod, signal);
+    if ((gone && !entry.cleared) || (isForTheNode(why) && view.has(uid))) await removeLeftovers(entry, pod, signal).catch(alsoReleasing(uid));
     else await ending(pod, signal, async () => await stopSandboxes(context, await view.current(named(pod), signal), entry.memory, { signal }));
     await context.cgroups.release(uid);
     entry.cleared ||= gone;
@@ -230,6 +230,14 @@ export function pods(options: PodsOptions): Pods {
       throw error;
     }
   }
+
+  /** A process that the runtime has lost sight of keeps it from removing the container: it ends with the pod's control group. */
+  const alsoReleasing =
+    (uid: string) =>
+    async (error: unknown): Promise<never> => {
+      await context.cgroups.release(uid).catch(() => undefined);
+      throw error;
+    };
 
   async function removeLeftovers(entry: PodEntry, pod: Pod, signal: AbortSignal): Promise<void> {
     await context.files.removeLogs(logFolderOf(pod, context.settings.logFolder));
