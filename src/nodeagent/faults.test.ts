@@ -4,7 +4,9 @@ import { test } from "node:test";
 import type { PodStatus } from "#api";
 import { containerState, sandboxState } from "#cri";
 import { GrpcError } from "#http";
+import type { ObservedPod } from "./containers/observed.ts";
 import { type Harness, harness, on } from "./harness.fixture.ts";
+import { containerStatuses } from "./status/container-statuses.ts";
 
 const uid = "uid-of-a";
 const pod = {
@@ -170,17 +172,18 @@ test("a container that cannot be removed since a process of it was lost sight of
   });
 });
 
-test("restarts are never taken back, though the container that told them was made and never began", () =>
+test("restarts are never taken back, though the container that told them was made, never began, and is gone before its place is taken", () =>
   on({}, async (h) => {
-    h.run({ ...pod, spec: { containers: [{ name: "main", image: "busybox:1", command: ["false"] }] } });
+    const told = h.run(pod);
     await h.pass(5);
-    h.runtime.faults.fail("StartContainer", broken());
-    await h.pass(15);
-    h.runtime.faults.fail("CreateContainer", broken(), 3);
-    await h.pass(120);
-    const counts = (h.told.get(uid) ?? []).map(({ containerStatuses }) => containerStatuses?.[0]?.restartCount ?? 0);
+    const view = { uid, name: "a", namespace: "default", sandboxes: [], containers: [] };
+    const before = { ...h.status(uid).containerStatuses![0]!, restartCount: 2 };
+    const marks = { restartCount: 1, hash: "" };
+    const ended = { id: "i", name: "main", sandboxId: "s", state: "exited", createdAt: 0, startedAt: 0, finishedAt: 0, exitCode: 1, reason: "Error", message: "", marks };
+    const observed = { ...view, containers: [{ ...ended, image: "", imageId: "", logPath: "" }] } as unknown as ObservedPod;
+    const facts = { runtimeName: "fake", observed, old: [before], trouble: new Map(), kind: "ordinary" } as const;
     assert.deepEqual(
-      counts,
-      counts.toSorted((a, b) => a - b),
+      containerStatuses(told, told.spec.containers ?? [], facts).map(({ restartCount }) => restartCount),
+      [2],
     );
   }));
