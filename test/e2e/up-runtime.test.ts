@@ -20,12 +20,15 @@ test("a runtime of the cluster's own takes over its pods, gives them a network, 
   // Beside the cluster, since the client keeps its cache where its config is.
   const config = join(other.folder, "admin.conf");
   const port = await freePort();
+  // As after a plain `su`.
+  const folders = (process.env["PATH"] ?? "").split(":").filter((each) => !each.endsWith("/sbin"));
+  const env = { ...process.env, PATH: folders.join(":") };
   let said = "";
   let child: ChildProcess | undefined;
   const says = (what: string, pattern: RegExp, times = 1): Promise<unknown> =>
     until(() => Promise.resolve(`${what}:\n${said}`), () => Promise.resolve((said.match(pattern)?.length ?? 0) >= times)); // prettier-ignore
   const up = async (...flags: string[]): Promise<void> => {
-    const started = spawn(orch, ["up", `--data-dir=${data}`, `--port=${port}`, "--dialect=kubernetes", ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+    const started = spawn(orch, ["up", `--data-dir=${data}`, `--port=${port}`, "--dialect=kubernetes", ...flags], { stdio: ["ignore", "pipe", "inherit"], env });
     child = started;
     said = "";
     started.stdout.setEncoding("utf8").on("data", (text: string) => (said += text));

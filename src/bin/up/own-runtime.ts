@@ -7,6 +7,7 @@ import { makeFolder, writePrivate } from "#base";
 import { grpcRuntime } from "#cri";
 import { type PodNetwork, networkText } from "./pod-network.ts";
 import type { ProcessPlan } from "./supervisor.ts";
+import { programFolders, systemPath } from "./system-path.ts";
 
 export interface OwnRuntime {
   /** Images and what outlives a restart of the machine. */
@@ -42,7 +43,8 @@ export function ownRuntimePlan(runtime: OwnRuntime, logFile: string): ProcessPla
   for (const folder of [runtime.folder, runtime.state, runtime.network.folder]) makeFolder(folder);
   writePrivate(runtime.network.file, networkText(runtime.network));
   writePrivate(runtime.config, configText(runtime));
-  return { name: "runtime", command: "containerd", args: ["--config", runtime.config], logFile, patienceMilliseconds, isReady: () => runsPods(runtime.endpoint) };
+  const args = [`PATH=${systemPath}`, "containerd", "--config", runtime.config];
+  return { name: "runtime", command: "/usr/bin/env", args, logFile, patienceMilliseconds, isReady: () => runsPods(runtime.endpoint) };
 }
 
 /** Whether a runtime answers there and says that it can run pods, network included. */
@@ -81,9 +83,8 @@ disabled_plugins = ["io.containerd.internal.v1.opt"]
 
 const quoted = (text: string): string => JSON.stringify(text);
 
-/** Where distributions put network plug-ins, and other programs. */
+/** Where distributions put network plug-ins. */
 const pluginFolders = ["/usr/lib/cni", "/usr/libexec/cni", "/opt/cni/bin"];
-const programFolders = ["/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
 /** Which packages bring what it needs, and where that would be. */
 export const runtimePackages: Readonly<Record<string, readonly string[]>> = {

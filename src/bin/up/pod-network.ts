@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
+import { systemPath } from "./system-path.ts";
 
 export interface PodNetwork {
   readonly bridge: string;
@@ -45,4 +46,4 @@ function subnetIn(file: string): string | undefined {
 }
 
 /** Pods reach other machines, and host ports reach pods, by rules of the packet filter. */
-const filtersPackets = (): boolean => spawnSync("iptables", ["-t", "nat", "-L", "-n"], { stdio: "ignore" }).status === 0;
+const filtersPackets = (): boolean => spawnSync("iptables", ["-t", "nat", "-L", "-n"], { stdio: "ignore", env: { PATH: systemPath } }).status === 0;
