@@ -5,7 +5,7 @@ import { existsSync, readFileSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolder, writePrivate } from "#base";
 import { grpcRuntime } from "#cri";
-import { type PodNetwork, networkText } from "./pod-network.ts";
+import { type PodNetwork, settleNetwork } from "./pod-network.ts";
 import type { ProcessPlan } from "./supervisor.ts";
 import { programFolders, systemPath } from "./system-path.ts";
 
@@ -41,7 +41,7 @@ const patienceMilliseconds = 15_000;
 /** Writes its settings too. */
 export function ownRuntimePlan(runtime: OwnRuntime, logFile: string): ProcessPlan {
   for (const folder of [runtime.folder, runtime.state, runtime.network.folder]) makeFolder(folder);
-  writePrivate(runtime.network.file, networkText(runtime.network));
+  settleNetwork(runtime.network);
   writePrivate(runtime.config, configText(runtime));
   const args = [`PATH=${systemPath}`, "containerd", "--config", runtime.config];
   return { name: "runtime", command: "/usr/bin/env", args, logFile, patienceMilliseconds, isReady: () => runsPods(runtime.endpoint) };

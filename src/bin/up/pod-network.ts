@@ -1,8 +1,9 @@
 // The network of pods on a runtime of our own: a bridge on this machine with addresses that nobody here uses yet.
 import { spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
+import { writePrivate } from "#base";
 import { systemPath } from "./system-path.ts";
 
 export interface PodNetwork {
@@ -13,15 +14,14 @@ export interface PodNetwork {
   readonly file: string;
 }
 
-/** The settings of the network plug-ins. Addresses stay as they are in the file that is there. */
-export function networkText({ bridge, seed, folder, file }: PodNetwork, reachesOut = filtersPackets()): string {
-  const subnet = subnetIn(file) ?? freeSubnet(seed, ownAddresses());
+/** Writes the settings of the network plug-ins, once: pods leave a network by the same settings by which they came. */
+export function settleNetwork({ bridge, seed, folder, file }: PodNetwork, reachesOut = filtersPackets): void {
+  if (existsSync(file)) return;
+  const subnet = freeSubnet(seed, ownAddresses());
   const ipam = { type: "host-local", dataDir: join(folder, "addresses"), ranges: [[{ subnet }]], routes: [{ dst: "0.0.0.0/0" }] };
-  const plugins = [
-    { type: "bridge", bridge, isGateway: true, ipMasq: reachesOut, hairpinMode: true, ipam },
-    ...(reachesOut ? [{ type: "portmap", capabilities: { portMappings: true } }] : []),
-  ];
-  return `${JSON.stringify({ cniVersion: "0.4.0", name: bridge, plugins }, undefined, 2)}\n`;
+  const out = reachesOut();
+  const plugins = [{ type: "bridge", bridge, isGateway: true, ipMasq: out, hairpinMode: true, ipam }, ...(out ? [{ type: "portmap", capabilities: { portMappings: true } }] : [])];
+  writePrivate(file, `${JSON.stringify({ cniVersion: "0.4.0", name: bridge, plugins }, undefined, 2)}\n`);
 }
 
 /** A block of 254 addresses in which this machine has none: one of the upper half of 10.0.0.0/8. */
@@ -36,14 +36,6 @@ export function freeSubnet(seed: number, taken: readonly string[]): string {
 }
 
 const ownAddresses = (): string[] => Object.values(networkInterfaces()).flatMap((addresses) => (addresses ?? []).map(({ address }) => address));
-
-function subnetIn(file: string): string | undefined {
-  try {
-    return /"subnet":\s*"([\d./]+)"/.exec(readFileSync(file, "utf8"))?.[1];
-  } catch {
-    return undefined;
-  }
-}
 
 /** Pods reach other machines, and host ports reach pods, by rules of the packet filter. */
 const filtersPackets = (): boolean => spawnSync("iptables", ["-t", "nat", "-L", "-n"], { stdio: "ignore", env: { PATH: systemPath } }).status === 0;

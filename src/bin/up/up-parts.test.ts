@@ -12,7 +12,7 @@ import { claimFolder } from "./claim.ts";
 import { credentialsFor } from "./credentials.ts";
 import { ownRuntimeOf } from "./own-runtime.ts";
 import { placesFor } from "./places.ts";
-import { freeSubnet, networkText } from "./pod-network.ts";
+import { freeSubnet, settleNetwork } from "./pod-network.ts";
 import { choosePort } from "./ports.ts";
 import { isAlive, readRunning, writeRunning } from "./running.ts";
 import { type Machine, agentChance, installRuntime } from "./runtime.ts";
@@ -172,13 +172,15 @@ test("pods get addresses that the machine does not use, and keep them", () => {
   assert.equal(freeSubnet(0, ["10.0.0.1", "192.168.0.1"]), "10.128.0.0/24");
   assert.equal(freeSubnet(0, ["10.128.0.7"]), "10.128.1.0/24");
   assert.equal(freeSubnet(2 ** 15 - 1, ["10.255.255.1"]), "10.128.0.0/24");
-  const network = { bridge: "b", seed: 5, folder, file: join(folder, "pods.conflist") };
-  const first = networkText(network, false);
-  writeFileSync(network.file, first);
-  assert.equal(networkText({ ...network, seed: 900 }, false), first);
-  const types = (text: string) => (JSON.parse(text) as { plugins: { type: string; ipMasq?: boolean }[] }).plugins.map(({ type, ipMasq }) => [type, ipMasq]);
-  assert.deepEqual(types(first), [["bridge", false]], "without a packet filter pods talk on this machine only");
-  assert.deepEqual(types(networkText(network, true)), [["bridge", true], ["portmap", undefined]]); // prettier-ignore
+  const settled = (name: string, seed: number, out: boolean): { type: string; ipMasq?: boolean; ipam?: { ranges: { subnet: string }[][] } }[] => {
+    const file = join(folder, name);
+    settleNetwork({ bridge: "b", seed, folder, file }, () => out);
+    return (JSON.parse(readFileSync(file, "utf8")) as { plugins: ReturnType<typeof settled> }).plugins;
+  };
+  const [bridge, ...others] = settled("inside.conflist", 5, false);
+  assert.deepEqual([bridge!.type, bridge!.ipMasq, others], ["bridge", false, []], "without a packet filter pods talk on this machine only");
+  assert.deepEqual(settled("inside.conflist", 900, true), [bridge]);
+  assert.deepEqual(settled("outside.conflist", 5, true).map(({ type, ipMasq }) => [type, ipMasq]), [["bridge", true], ["portmap", undefined]]); // prettier-ignore
 });
 
 test("each cluster's own runtime has places of its own, the same at every start", () => {
